@@ -1,0 +1,34 @@
+/// The full name of an entry, and its digest, under which backends file it.
+public struct EntryKey: Hashable, Sendable {
+  public enum Kind: UInt8, Sendable { case good = 1, error = 2, partial = 3 }
+
+  public let id: ObjectID
+  /// Whose answer this is; "" for everybody's.
+  public let scope: String
+  public let kind: Kind
+  /// Which of several answers to requests that differ in the fields that Vary names; "" for the only one.
+  public let variant: String
+  /// SHA-256 over the parts, each preceded by its length; computed once. Cannot be chosen by a server.
+  public let digest: SHA256Digest
+
+  public init(_ id: ObjectID, scope: String = "", kind: Kind = .good, variant: String = "") {
+    self.id = id
+    self.scope = scope
+    self.kind = kind
+    self.variant = variant
+    var bytes: [UInt8] = [kind.rawValue, id.kind.rawValue]
+    for part in [id.namespace, id.name, scope, variant] {
+      let count = UInt32(truncatingIfNeeded: part.utf8.count)
+      for shift in stride(from: UInt32(0), to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
+      bytes.append(contentsOf: part.utf8)
+    }
+    digest = SHA256Digest(of: bytes)
+  }
+
+  public static func == (left: Self, right: Self) -> Bool {
+    left.digest == right.digest && left.id == right.id && left.scope == right.scope && left.kind == right.kind
+      && left.variant == right.variant
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}

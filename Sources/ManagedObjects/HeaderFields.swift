@@ -1,0 +1,158 @@
+/// Header fields in the order received, repeats kept; names compare without case (RFC 9110 section 5).
+///
+/// A value is a byte string shown as the characters U+0000 to U+00FF, so that what a server sends is what is stored
+/// and given back, whatever its encoding. Kept as one block of bytes, literally
+///
+///     Content-Type: text/plain\n
+///     Set-Cookie: a=1\n
+///     Set-Cookie: b=2\n
+///
+/// since most responses are asked for one or two fields only. A name that is no token, or a value with CR, LF, NUL or a
+/// character above U+00FF, is not added; `refusedName` remembers it, and the manager refuses such a request.
+public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionaryLiteral {
+  public struct Field: Hashable, Sendable {
+    public let name: String
+    public let value: String
+  }
+
+  /// The fields, a line each; see above.
+  package private(set) var block: [UInt8] = []
+  /// The name of the first field that could not be added; nil when all were in order.
+  public private(set) var refusedName: String?
+
+  public init() {}
+
+  public init(dictionaryLiteral pairs: (String, String)...) {
+    for (name, value) in pairs { append(name, value) }
+  }
+
+  /// Fields from lines of the form above: what `block` gave. Lines that are not of that form are left out.
+  package init(block lines: some Sequence<UInt8>) {
+    for line in Array(lines).split(separator: 0x0A) {
+      guard let colon = line.firstIndex(of: 0x3A) else { continue }
+      append(name: line[..<colon], value: line[(colon + 1)...].drop { $0 == 0x20 })
+    }
+  }
+
+  public var isEmpty: Bool { block.isEmpty }
+
+  /// The first value of that name. Setting replaces all values of the name by one, or by none.
+  public subscript(name: String) -> String? {
+    get { lines.first { $0.hasName(name) }.map { text(block[$0.value]) } }
+    set {
+      remove(name)
+      if let newValue { append(name, newValue) }
+    }
+  }
+
+  /// All values of that name, in order.
+  public func values(of name: String) -> [String] {
+    lines.filter { $0.hasName(name) }.map { text(block[$0.value]) }
+  }
+
+  /// All values of that name as one list, joined by ", " (RFC 9110 section 5.3); nil when there is none.
+  public func list(of name: String) -> String? {
+    let all = values(of: name)
+    return all.isEmpty ? nil : all.joined(separator: ", ")
+  }
+
+  public func contains(_ name: String) -> Bool { lines.contains { $0.hasName(name) } }
+
+  public mutating func append(_ name: String, _ value: String) {
+    guard let bytes = Self.bytes(value) else {
+      refusedName = refusedName ?? name
+      return
+    }
+    append(name: name.utf8, value: bytes)
+  }
+
+  /// Adds a field given as bytes, as a loader receives it.
+  package mutating func append(name: some Collection<UInt8>, value: some Collection<UInt8>) {
+    guard !name.isEmpty, name.allSatisfy(Self.isTokenByte), !value.contains(where: { [0, 0x0A, 0x0D].contains($0) })
+    else {
+      refusedName = refusedName ?? String(decoding: name, as: UTF8.self)
+      return
+    }
+    block.append(contentsOf: name)
+    block.append(0x3A)
+    block.append(0x20)
+    block.append(contentsOf: value)
+    block.append(0x0A)
+  }
+
+  public mutating func remove(_ name: String) {
+    for line in Array(lines).reversed() where line.hasName(name) { block.removeSubrange(line.whole) }
+  }
+
+  public func makeIterator() -> Iterator { Iterator(lines: lines.makeIterator()) }
+
+  public struct Iterator: IteratorProtocol {
+    fileprivate var lines: Lines
+    public mutating func next() -> Field? {
+      lines.next().map { line in
+        Field(name: text(lines.block[line.name]), value: text(lines.block[line.value]))
+      }
+    }
+  }
+
+  // MARK: The block
+
+  private var lines: Lines { Lines(block: block) }
+
+  /// Walks the block, a line a step.
+  fileprivate struct Lines: Sequence, IteratorProtocol {
+    let block: [UInt8]
+    var start = 0
+
+    mutating func next() -> Line? {
+      guard start < block.count else { return nil }
+      let colon = block[start...].firstIndex(of: 0x3A) ?? block.count
+      let end = block[start...].firstIndex(of: 0x0A) ?? block.count
+      defer { start = end + 1 }
+      return Line(block: block, name: start..<colon, value: (colon + 2)..<end)
+    }
+  }
+
+  fileprivate struct Line {
+    let block: [UInt8]
+    let name: Range<Int>
+    let value: Range<Int>
+    var whole: Range<Int> { name.lowerBound..<(value.upperBound + 1) }
+
+    func hasName(_ wanted: String) -> Bool {
+      let wanted = wanted.utf8
+      return wanted.count == name.count && zip(block[name], wanted).allSatisfy { lowered($0) == lowered($1) }
+    }
+  }
+
+  /// The bytes of a value's text; nil where it cannot stand in a header.
+  private static func bytes(_ value: String) -> [UInt8]? {
+    if value.utf8.allSatisfy({ $0 < 0x80 }) { return Array(value.utf8) }
+    var bytes: [UInt8] = []
+    for scalar in value.unicodeScalars {
+      guard scalar.value <= 0xFF else { return nil }
+      bytes.append(UInt8(scalar.value))
+    }
+    return bytes
+  }
+
+  /// tchar of RFC 9110 section 5.6.2.
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+    default: false
+    }
+  }
+}
+
+/// ASCII letters in lower case, all else as it is.
+private func lowered(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+
+/// A value's bytes as text, a character each.
+private func text(_ bytes: ArraySlice<UInt8>) -> String {
+  if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+  var scalars = String.UnicodeScalarView()
+  for byte in bytes { scalars.append(Unicode.Scalar(byte)) }
+  return String(scalars)
+}

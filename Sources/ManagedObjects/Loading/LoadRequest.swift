@@ -1,0 +1,31 @@
+public import FoundationEssentials
+
+/// One load, as a loader sees it.
+public struct LoadRequest: Sendable {
+  /// The exact text to send; for http and https in the form that `URLRule` made of it.
+  public var location: String
+  public var method = "GET"
+  public var fields: HeaderFields
+  public var body: Data?
+  public var redirectMode = RedirectMode.follow
+  /// More bytes of body, after decoding, are not wanted; nil: no limit.
+  public var limitBytes: Int?
+
+  public init(location: String, fields: HeaderFields = [:], limitBytes: Int? = nil) {
+    self.location = location
+    self.fields = fields
+    self.limitBytes = limitBytes
+  }
+
+  /// The location for code that speaks Foundation; nil where Foundation cannot read it.
+  public var url: URL? { URL(string: location) }
+}
+
+/// The redirect modes of fetch().
+public enum RedirectMode: Sendable {
+  case follow
+  /// The 3xx response itself is the answer.
+  case manual
+  /// A redirect ends the load as a failure.
+  case refuse
+}

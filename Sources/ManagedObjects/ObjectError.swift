@@ -1,0 +1,72 @@
+public import FoundationEssentials
+
+/// Why a request was cancelled.
+public enum CancelReason: String, Hashable, Sendable {
+  /// Its user left, or the task that awaited it was cancelled.
+  case left
+  /// Its handler fell off the end of the FIFO of live handlers.
+  case bumped
+  /// Its user asked for something else.
+  case superseded
+  /// The manager was shut down or let go.
+  case closed
+}
+
+/// The one error of the library.
+public struct ObjectError: Error, Sendable, CustomStringConvertible {
+  /// Stable: the raw values appear in the tool's JSON.
+  public enum Code: String, Hashable, Sendable {
+    case invalidURL, invalidRequest, unsupportedScheme, refusedByPolicy
+    case transport, timedOut, tooManyRedirects, httpStatus, retryLater
+    case wrongLength, tooLarge, checksumMismatch
+    case notCached, cacheBroken
+    case undecodable, decodeTimedOut
+    case outputExists, outputFailed
+    case cancelled
+  }
+
+  public let code: Code
+  /// What happened and what to do about it, in one sentence. URLs in it are redacted.
+  public let message: String
+  /// Set where `code` is `.cancelled`.
+  public let reason: CancelReason?
+  /// The response, where one came.
+  public let head: LoadHead?
+  /// The first bytes of the body of a response that was not a success, at most 4 KiB.
+  public let bodyStart: Data
+  public let underlying: (any Error)?
+
+  public init(
+    _ code: Code, _ message: String, head: LoadHead? = nil, bodyStart: Data = Data(), underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    reason = nil
+    self.head = head
+    self.bodyStart = bodyStart
+    self.underlying = underlying
+  }
+
+  public init(_ reason: CancelReason) {
+    code = .cancelled
+    message =
+      switch reason {
+      case .left: "The request was given up by its user."
+      case .bumped: "Newer requests took its place; ask again, or raise Policy.limitLiveHandlers."
+      case .superseded: "Its user asked for something else."
+      case .closed: "The manager was shut down."
+      }
+    self.reason = reason
+    head = nil
+    bodyStart = Data()
+    underlying = nil
+  }
+
+  /// What a backend threw, in our terms: our own errors as they are, all else as `.cacheBroken`.
+  init(cacheFault error: any Error) {
+    self = error as? ObjectError
+      ?? ObjectError(.cacheBroken, "The cache could not be used: \(error).", underlying: error)
+  }
+
+  public var description: String { "\(code.rawValue): \(message)" }
+}
