@@ -68,7 +68,7 @@ import Testing
     try server.waitForHits("/held", 1)
     try free.get("/free")
     #expect(try free.receiveReply().body == Array("now".utf8))
-    #expect(server.log.finishedReplies == 1)
+    try server.wait(for: "one reply to end") { $0.finishedReplies == 1 }
     gate.open()
     #expect(try held.receiveReply().body == Array("late".utf8))
   }

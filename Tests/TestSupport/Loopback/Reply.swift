@@ -95,11 +95,17 @@ package struct Reply: Sendable {
     self.body = body
   }
 
-  package init(_ status: Int = 200, _ bytes: [UInt8], _ fields: KeyValuePairs<String, String> = [:]) {
+  package init(_ bytes: [UInt8], _ fields: KeyValuePairs<String, String> = [:]) {
+    self.init(200, fields, body: .bytes(bytes))
+  }
+
+  package init(_ text: String, _ fields: KeyValuePairs<String, String> = [:]) { self.init(Array(text.utf8), fields) }
+
+  package init(_ status: Int, _ bytes: [UInt8], _ fields: KeyValuePairs<String, String> = [:]) {
     self.init(status, fields, body: .bytes(bytes))
   }
 
-  package init(_ status: Int = 200, _ text: String, _ fields: KeyValuePairs<String, String> = [:]) {
+  package init(_ status: Int, _ text: String, _ fields: KeyValuePairs<String, String> = [:]) {
     self.init(status, fields, body: .bytes(Array(text.utf8)))
   }
 

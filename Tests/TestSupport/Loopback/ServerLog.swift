@@ -8,7 +8,7 @@ package struct ServerLog: Sendable {
   package var malformed: [[UInt8]] = []
   package var connectionsOpened = 0
   package var connectionsOpen = 0
-  /// Replies that were sent to their end, whatever end that was.
+  /// Replies that were sent to their end, whatever end that was. Counted when the client may have them already: wait.
   package var finishedReplies = 0
   /// Replies during which the client closed: before all was handed to the kernel, which takes some MB.
   package var abortedReplies = 0
