@@ -9,6 +9,7 @@ internal import Glibc
   let easy: UnsafeMutableRawPointer
   /// What it carries now.
   private(set) var transfer: Transfer?
+  private var isPaused = false
   private var fields: UnsafeMutablePointer<curl_slist>?
   private var addresses: UnsafeMutablePointer<curl_slist>?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -35,6 +36,7 @@ internal import Glibc
   func prepare(_ transfer: Transfer) -> TransferFailure? {
     unsafe curl_easy_reset(easy)
     unsafe errorText.pointee = 0
+    isPaused = false
     self.transfer = transfer
     let request = transfer.request
     if let failure = AddressCheck.failure(request) ?? fieldFailure(request) { return failure }
@@ -48,10 +50,17 @@ internal import Glibc
   /// Lets the transfer go.
   func clear() { transfer = nil }
 
-  func pause() { _ = unsafe curl_easy_pause(easy, CURLPAUSE_RECV) }
+  private func pause() {
+    isPaused = true
+    _ = unsafe curl_easy_pause(easy, CURLPAUSE_RECV)
+  }
 
   /// Goes on after a pause; what libcurl held back may come inside this call. Returns libcurl's code.
-  func resume() -> Int { Int(unsafe curl_easy_pause(easy, CURLPAUSE_CONT).rawValue) }
+  func resume() -> Int {
+    guard isPaused else { return 0 }
+    isPaused = false
+    return Int(unsafe curl_easy_pause(easy, CURLPAUSE_CONT).rawValue)
+  }
 
   // MARK: Options
 
@@ -92,7 +101,9 @@ internal import Glibc
     set(CURLOPT_PROXY, "")
     set(CURLOPT_NOPROXY, "*")
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-    set(CURLOPT_PIPEWAIT, 1)
+    // Only TLS tells early, by ALPN, that a connection carries many transfers. On plain HTTP waiting would mean that all
+    // transfers to a host stand still until the first one is answered.
+    if request.origin.scheme == "https" { set(CURLOPT_PIPEWAIT, 1) }
     set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     if let file = request.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
     if let list = request.addresses { resolve(request.origin, to: list) }
@@ -121,7 +132,9 @@ internal import Glibc
     else { return }
     let body = request.body ?? []
     _ = unsafe mo_easy_setopt_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
-    _ = unsafe body.withUnsafeBytes { unsafe mo_easy_setopt_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress ?? UnsafeRawPointer(errorText)) }
+    _ = unsafe body.withUnsafeBytes {
+      unsafe mo_easy_setopt_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress ?? UnsafeRawPointer(errorText))
+    }
   }
 
   private func setFields(_ request: TransferRequest) {
@@ -147,7 +160,10 @@ internal import Glibc
 
   private func fieldFailure(_ request: TransferRequest) -> TransferFailure? {
     if let name = request.fields.refusedName {
-      return TransferFailure(kind: .other, code: 0, message: "The field \(name.debugDescription) cannot be sent: it holds a line break, NUL, or a name that is no token.")
+      return TransferFailure(
+        kind: .other, code: 0,
+        message:
+          "The field \(name.debugDescription) cannot be sent: it holds a line break, NUL, or a name that is no token.")
     }
     guard !request.method.isEmpty, request.method.utf8.allSatisfy(TransferFields.isTokenByte) else {
       return TransferFailure(kind: .other, code: 0, message: "\(request.method.debugDescription) is no method of HTTP.")
