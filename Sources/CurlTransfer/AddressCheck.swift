@@ -20,7 +20,7 @@ enum AddressCheck {
 
   private static func refusal(_ request: TransferRequest, _ why: String) -> TransferFailure {
     TransferFailure(
-      kind: .other, code: Int(CURLE_URL_MALFORMAT.rawValue),
+      kind: .invalid, code: Int(CURLE_URL_MALFORMAT.rawValue),
       message: "Nothing was sent to \(request.origin.host): \(why).")
   }
 

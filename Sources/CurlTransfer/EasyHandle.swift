@@ -161,12 +161,12 @@ internal import Glibc
   private func fieldFailure(_ request: TransferRequest) -> TransferFailure? {
     if let name = request.fields.refusedName {
       return TransferFailure(
-        kind: .other, code: 0,
+        kind: .invalid, code: 0,
         message:
           "The field \(name.debugDescription) cannot be sent: it holds a line break, NUL, or a name that is no token.")
     }
     guard !request.method.isEmpty, request.method.utf8.allSatisfy(TransferFields.isTokenByte) else {
-      return TransferFailure(kind: .other, code: 0, message: "\(request.method.debugDescription) is no method of HTTP.")
+      return TransferFailure(kind: .invalid, code: 0, message: "\(request.method.debugDescription) is no method of HTTP.")
     }
     return nil
   }
@@ -223,8 +223,8 @@ internal import Glibc
 
   private var version: TransferFacts.HTTPVersion {
     switch long(CURLINFO_HTTP_VERSION) {
-    case Int(CURL_HTTP_VERSION_1_0): .http1_0
-    case Int(CURL_HTTP_VERSION_1_1): .http1_1
+    case Int(CURL_HTTP_VERSION_1_0): .http10
+    case Int(CURL_HTTP_VERSION_1_1): .http11
     case Int(CURL_HTTP_VERSION_2_0): .http2
     case Int(CURL_HTTP_VERSION_3): .http3
     default: .unknown

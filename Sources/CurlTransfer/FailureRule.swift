@@ -69,6 +69,7 @@ enum FailureRule {
     let host = facts.request.origin.host
     let place = "\(host), port \(facts.request.origin.port)"
     switch kind {
+    case .invalid: return "Nothing was sent to \(host): \(reason(facts))."
     case .resolve: return "The name \(host) has no address; check its spelling and the name server."
     case .connect: return "No connection to \(place): \(reason(facts))."
     case .refused: return "Connection refused by \(place): nobody listens there; is the server running?"

@@ -21,8 +21,8 @@ package struct TransferFacts: Hashable, Sendable {
   package var address: String
 
   package enum HTTPVersion: String, Sendable {
-    case http1_0 = "1.0"
-    case http1_1 = "1.1"
+    case http10 = "1.0"
+    case http11 = "1.1"
     case http2 = "2"
     case http3 = "3"
     case unknown = ""
@@ -32,6 +32,8 @@ package struct TransferFacts: Hashable, Sendable {
 /// Why a transfer failed.
 package struct TransferFailure: Error, Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
+    /// The request cannot be sent as it is; nothing was.
+    case invalid
     /// The name has no address.
     case resolve
     /// No connection, for another reason than the two below.

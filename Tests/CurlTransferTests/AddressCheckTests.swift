@@ -35,7 +35,7 @@ import Testing
     ("http://example.com:99999/", "http", "example.com", 99999), ("http://a\0b/", "http", "a\0b", 80),
   ])
   func `a URL that libcurl reads otherwise is refused`(_ url: String, _ scheme: String, _ host: String, _ port: Int) {
-    #expect(check(url, scheme, host, port)?.kind == .other)
+    #expect(check(url, scheme, host, port)?.kind == .invalid)
   }
 
   @Test func `a transfer of such a URL sends nothing and ends once`() async throws {

@@ -17,7 +17,7 @@ import Testing
     #expect(record.heads[0].contains("X-One: 1\r\n"))
     #expect(record.body == Array("hello".utf8))
     let facts = try #require(record.facts)
-    #expect(facts.bodyBytes == 5 && facts.version == .http1_1 && !facts.reusedConnection)
+    #expect(facts.bodyBytes == 5 && facts.version == .http11 && !facts.reusedConnection)
     #expect(facts.address == "127.0.0.1" && facts.total > .zero && facts.firstByte <= facts.total)
     #expect(record.surprises.isEmpty && record.ends.count == 1)
   }
@@ -59,7 +59,7 @@ import Testing
     server.on("/a", Reply("hello").closeDelimited(version: "HTTP/1.0"))
     let record = try await engine.run(server, "/a")
     #expect(record.body == Array("hello".utf8))
-    #expect(record.facts?.version == .http1_0)
+    #expect(record.facts?.version == .http10)
   }
 
   @Test func `a body shorter than its length is partial`() async throws {
