@@ -31,18 +31,20 @@ private struct Blanker {
 
   mutating func blanked() -> String {
     while at < text.count {
-      if starts("//") {
-        blank { $0.at < $0.text.count && $0.text[$0.at] != newline }
-      } else if starts("/*") {
-        blankComment()
-      } else if let pounds = literalStart() {
-        blankLiteral(pounds)
-      } else {
-        out.append(text[at])
-        at += 1
+      switch text[at] {
+      case UInt8(ascii: "/") where starts("//"): blankLine()
+      case UInt8(ascii: "/") where starts("/*"): blankComment()
+      case UInt8(ascii: "\""), UInt8(ascii: "#"):
+        if let pounds = literalStart() { blankLiteral(pounds) } else { copy() }
+      default: copy()
       }
     }
     return String(decoding: out, as: UTF8.self)
+  }
+
+  private mutating func copy() {
+    out.append(text[at])
+    at += 1
   }
 
   private func starts(_ word: String, at offset: Int = 0) -> Bool {
@@ -62,7 +64,7 @@ private struct Blanker {
     }
   }
 
-  private mutating func blank(while goesOn: (Blanker) -> Bool) { while goesOn(self) { blank() } }
+  private mutating func blankLine() { while at < text.count, text[at] != newline { blank() } }
 
   private mutating func blankComment() {
     var depth = 0
