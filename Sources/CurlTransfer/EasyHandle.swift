@@ -166,7 +166,8 @@ internal import Glibc
           "The field \(name.debugDescription) cannot be sent: it holds a line break, NUL, or a name that is no token.")
     }
     guard !request.method.isEmpty, request.method.utf8.allSatisfy(TransferFields.isTokenByte) else {
-      return TransferFailure(kind: .invalid, code: 0, message: "\(request.method.debugDescription) is no method of HTTP.")
+      return TransferFailure(
+        kind: .invalid, code: 0, message: "\(request.method.debugDescription) is no method of HTTP.")
     }
     return nil
   }

@@ -20,15 +20,23 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
     /// Why the load is to fail, however this hop ends.
     var refusal: ObjectError?
     var isStopped = false
+
+    /// What becomes of so many bytes of this hop's body.
+    mutating func fate(of count: Int) -> Fate {
+      guard refusal == nil, !isStopped, let transfer else { return .stop }
+      guard next != nil else { return .pass(transfer) }
+      droppedBytes += count
+      // Reading so much of a redirect's body costs less than a new connection would.
+      return droppedBytes > 64 << 10 ? .stop : .drop
+    }
   }
+
+  private enum Fate: Sendable { case pass(TransferID), drop, stop }
 
   private let state: Lock<State>
   private let target: Target
   private weak let engine: CurlEngine?
   private let options: CurlLoaderOptions
-
-  /// Reading so much of a redirect's body costs less than a new connection would.
-  private static var limitDroppedBytes: Int { 64 << 10 }
 
   init(_ request: LoadRequest, for target: Target, engine: CurlEngine, options: CurlLoaderOptions) {
     state = Lock(State(request: request))
@@ -115,7 +123,7 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
 
   func bodyReceived(_ bytes: RawSpan) -> TransferFlow {
     let count = bytes.byteCount
-    switch state.withLock({ $0.fate(of: count, limit: Self.limitDroppedBytes) }) {
+    switch state.withLock({ $0.fate(of: count) }) {
     case .stop: return .stop
     case .drop: return .more
     case .pass(let id):
@@ -154,17 +162,5 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
       state.isStopped = isStopped
     }
     begin()
-  }
-}
-
-extension CurlLoad.State {
-  fileprivate enum Fate: Sendable { case pass(TransferID), drop, stop }
-
-  /// What becomes of so many bytes of this hop's body.
-  fileprivate mutating func fate(of count: Int, limit: Int) -> Fate {
-    guard refusal == nil, !isStopped, let transfer else { return .stop }
-    guard next != nil else { return .pass(transfer) }
-    droppedBytes += count
-    return droppedBytes > limit ? .stop : .drop
   }
 }
