@@ -31,7 +31,11 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
     }
   }
 
-  private enum Fate: Sendable { case pass(TransferID), drop, stop }
+  private enum Fate: Sendable {
+    case pass(TransferID)
+    case drop
+    case stop
+  }
 
   private let state: Lock<State>
   private let target: Target
