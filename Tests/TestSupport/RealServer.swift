@@ -123,7 +123,6 @@ package final class RealServer: Sendable {
     posix_spawn_file_actions_addopen(&actions, 1, "\(home)/output.log", O_WRONLY | O_CREAT | O_APPEND, 0o600)
     posix_spawn_file_actions_adddup2(&actions, 1, 2)
     posix_spawn_file_actions_adddup2(&actions, listener, 9)
-    posix_spawn_file_actions_addclosefrom_np(&actions, 10)
     // This thread may block signals; a shell that cannot hear SIGCHLD waits for ever.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
