@@ -94,12 +94,10 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
       return (state.request, state.location, state.hops)
     }
     guard let location else { return }
-    switch (redirect(head, request, from: location, hops), request.redirectMode) {
-    case (.none, _), (_, .manual): pass(head)
-    case (.to(let next), .follow): state.withLock { $0.next = next }
-    case (.refused(let error), .follow): refuse(error)
-    case (_, .refuse):
-      refuse(ObjectError(.refusedByPolicy, "The server redirects, and this request forbids that.", head: head))
+    switch redirect(head, request, from: location, hops) {
+    case .none: pass(head)
+    case .to(let next): state.withLock { $0.next = next }
+    case .refused(let error): refuse(ObjectError(error.code, error.message, head: head))
     }
   }
 
