@@ -79,3 +79,9 @@ extension [UInt8] {
     self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
   }
 }
+
+extension Data {
+  package mutating func append(_ bytes: RawSpan) {
+    unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
+}

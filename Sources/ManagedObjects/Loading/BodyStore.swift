@@ -124,10 +124,3 @@ struct BodyStore: ~Copyable, Sendable {
     try append(bytes)
   }
 }
-
-extension Data {
-  mutating func append(_ bytes: RawSpan) {
-    // Sound: the pointer is used within the closure only.
-    unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
-  }
-}
