@@ -39,6 +39,9 @@ public protocol CacheBackend: AnyObject, Sendable {
   /// One bounded step towards the limits. Default: none needed.
   func trim(budget: Duration) throws -> TrimResult
 
+  /// Waits until a trim that is due has been made, at most so long: for the end of a program. Default: nothing.
+  func settle(atMost time: Duration)
+
   /// Reads every entry and removes the damaged ones if `repairs`. Default: looks up all that `forEach` shows.
   func verify(repairs: Bool, progress: (VerifyResult) -> Void) throws -> VerifyResult
 
