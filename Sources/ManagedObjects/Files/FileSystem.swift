@@ -92,4 +92,9 @@ package struct FileInfo: Hashable, Sendable {
 package struct FileSpace: Sendable {
   package var free: Int
   package var total: Int
+
+  package init(free: Int, total: Int) {
+    self.free = free
+    self.total = total
+  }
 }
