@@ -258,6 +258,7 @@ extension CoreState {
     switch result {
     case .success(let object):
       handlers[id]?.results[representation] = object
+      if let decoded = handlers[id]?.key.id { report(.decoded(decoded), &work) }
       advance(id, .decoded(representation, .made), now, &work)
     case .failure(let error):
       advance(id, .decoded(representation, .failed(error)), now, &work)
