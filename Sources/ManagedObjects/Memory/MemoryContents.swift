@@ -42,6 +42,9 @@ struct MemoryContents: Sendable {
     return slots.entry(slot)?.hold
   }
 
+  /// What is known of the key's object, without counting as a use.
+  func facts(of key: MemoryKey) -> EntryFacts? { slots.find(key).flatMap { slot in slots.entry(slot)?.facts } }
+
   /// Replaces the entry of the key, if there is one. Returns whether the object is held strongly.
   mutating func insert(_ new: MemoryEntry, _ leftovers: inout Leftovers) -> Bool {
     let old = slots.find(new.key).flatMap { slot in (slots[slot].queue, slots[slot].reads) }
