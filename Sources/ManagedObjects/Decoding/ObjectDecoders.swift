@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 extension ObjectDecoder<Data> {
   /// The bytes as they are. Name: "data".
-  public static var data: Self { ObjectDecoder("data") { try $0.data() } }
+  public static var data: Self { ObjectDecoder("data", isInline: true, isKept: true) { try $0.data() } }
 }
 
 extension ObjectDecoder<String> {

@@ -43,7 +43,8 @@ package enum ReuseRule {
   private static func isReusable(
     _ facts: EntryFacts, _ fields: HeaderFields, _ freshness: Freshness, _ now: WallTime
   ) -> Bool {
-    switch freshness {
+    guard !facts.isInvalidated else { return false }
+    return switch freshness {
     case .immutable: true
     case .ttl(let time): facts.responseTime <= now && now - facts.responseTime < time
     case .http: isFresh(facts, at: now, asked: CacheControl(fields))

@@ -49,7 +49,8 @@ func headLines(_ head: [UInt8]) -> [ArraySlice<UInt8>] {
 }
 
 /// Bytes as the characters U+0000 to U+00FF.
-func latin(_ bytes: some Sequence<UInt8>) -> String {
+func latin(_ bytes: some Collection<UInt8>) -> String {
+  if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
   var scalars = String.UnicodeScalarView()
   for byte in bytes { scalars.append(Unicode.Scalar(byte)) }
   return String(scalars)

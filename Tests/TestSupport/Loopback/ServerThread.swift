@@ -62,6 +62,8 @@ final class ServerThread {
       accepted += 1
       connections.append(Connection(descriptor, number: accepted, office: office, stamp: stamp))
     }
+    // Out of descriptors: the listener stays readable, and asking at once again would only burn time.
+    if errno != EAGAIN { poll(nil, 0, 5) }
   }
 
   /// Milliseconds until the next deadline, rounded up; -1: none.
