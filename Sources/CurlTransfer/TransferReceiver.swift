@@ -23,7 +23,8 @@ extension TransferReceiver {
 /// What the receiver wants next.
 package enum TransferFlow: Sendable {
   case more
-  /// Nothing until `CurlEngine.resume`. What libcurl has received already may still come, at most its buffer.
+  /// Nothing until `CurlEngine.resume`. What libcurl has received already may still come: at most its buffer, and over
+  /// HTTP/2, where one connection must be read for the sake of its other transfers, what the stream's window lets through.
   case pause
   /// The end, as `.stopped`; the connection is closed.
   case stop
