@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import TestSupport
 import Testing
 
@@ -17,8 +17,8 @@ import Testing
   @Test func `a blocked thread wakes as well, and gives up in time`() throws {
     let latch = Latch()
     #expect(throws: TimedOut.self) { try latch.wait(seconds: 0.01) }
-    // Not a task: its thread may be the one that blocks here.
-    DispatchQueue.global().async { latch.countDown() }
+    // A thread of its own: this one blocks a thread that a task might need.
+    Thread.detachNewThread { latch.countDown() }
     try latch.wait()
   }
 
