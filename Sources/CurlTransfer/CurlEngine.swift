@@ -1,1 +1,60 @@
-internal import CCurl
+internal import Glibc
+internal import Locking
+
+/// Moves bytes over HTTP with libcurl, many transfers at once on one thread of its own.
+///
+/// All of libcurl is local to that thread. Other threads leave commands in an inbox and wake it; it calls receivers.
+/// The first transfer starts the thread. It ends by itself after `close`, or when the engine is let go; nobody joins it.
+/// The engine runs what it is given: a limit on transfers at once is the caller's, who has a queue with priorities.
+package final class CurlEngine: Sendable {
+  private let inbox = EngineInbox()
+  private let limitConnections: Int
+
+  /// - Parameter limitConnections: open connections kept, 64; must not be less than the transfers at once.
+  package init(limitConnections: Int = 64) { self.limitConnections = max(1, limitConnections) }
+
+  deinit { inbox.close() }
+
+  /// Begins a transfer and returns at once. From any thread, the engine's own included.
+  ///
+  /// On an engine that is closed the receiver's `ended` is called before this returns.
+  @discardableResult
+  package func start(_ request: TransferRequest, _ receiver: any TransferReceiver) -> TransferID? {
+    guard let (id, isFirst) = inbox.start(request, receiver) else {
+      receiver.ended(.failed(.closed(request)))
+      return nil
+    }
+    if isFirst { startThread() }
+    return id
+  }
+
+  /// Ends a transfer as `.stopped`. After its end this does nothing.
+  package func stop(_ id: TransferID) { inbox.post(.stop(id)) }
+
+  /// Goes on after the receiver asked for a pause.
+  package func resume(_ id: TransferID) { inbox.post(.resume(id)) }
+
+  /// Ends every transfer as `.closed`, on the engine's thread, and the thread with it. Does not wait for it.
+  package func close() { inbox.close() }
+
+  private func startThread() {
+    let (inbox, limit) = (inbox, limitConnections)
+    let isRunning = EngineThread.start {
+      guard let multi = MultiHandle(limitConnections: limit) else { return inbox.refuseAll() }
+      EngineLoop(inbox: inbox, multi: multi, limitIdleHandles: limit).run()
+    }
+    if !isRunning { inbox.refuseAll() }
+  }
+}
+
+extension EngineInbox {
+  /// Where the machine has no thread or memory for the engine: ends what waits and takes no more.
+  fileprivate func refuseAll() {
+    close()
+    var commands: [Command] = []
+    _ = take(into: &commands)
+    for case .start(let id, let request, let receiver) in commands {
+      Transfer(id: id, request: request, receiver: receiver).end(.other, "the system has no thread or memory for it")
+    }
+  }
+}

@@ -1,0 +1,245 @@
+internal import CCurl
+internal import Glibc
+
+/// One easy handle of libcurl, used for one transfer after another, on the engine's thread only.
+///
+/// It is reset between transfers, so that no option of one request reaches another; a reset keeps the connections.
+/// The texts and lists given to libcurl by pointer live here until the next `prepare`.
+@safe final class EasyHandle {
+  let easy: UnsafeMutableRawPointer
+  /// What it carries now.
+  private(set) var transfer: Transfer?
+  private var isPaused = false
+  private var fields: UnsafeMutablePointer<curl_slist>?
+  private var addresses: UnsafeMutablePointer<curl_slist>?
+  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  init?() {
+    guard let easy = unsafe curl_easy_init() else { return nil }
+    unsafe self.easy = unsafe easy
+  }
+
+  deinit {
+    unsafe curl_easy_cleanup(easy)
+    unsafe curl_slist_free_all(fields)
+    unsafe curl_slist_free_all(addresses)
+    unsafe errorText.deallocate()
+  }
+
+  /// The handle that libcurl knows by this pointer. It is alive: the engine keeps it while it runs.
+  static func find(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
+    guard let pointer = unsafe mo_easy_getinfo_private(easy) else { return nil }
+    return unsafe Unmanaged<EasyHandle>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  /// Sets everything up; nil when all went well, else why it did not.
+  func prepare(_ transfer: Transfer) -> TransferFailure? {
+    unsafe curl_easy_reset(easy)
+    unsafe errorText.pointee = 0
+    isPaused = false
+    self.transfer = transfer
+    let request = transfer.request
+    if let failure = AddressCheck.failure(request) ?? fieldFailure(request) { return failure }
+    setCallbacks()
+    setLimits(request)
+    setConnection(request)
+    setRequest(request)
+    return nil
+  }
+
+  /// Lets the transfer go.
+  func clear() { transfer = nil }
+
+  private func pause() {
+    isPaused = true
+    _ = unsafe curl_easy_pause(easy, CURLPAUSE_RECV)
+  }
+
+  /// Goes on after a pause; what libcurl held back may come inside this call. Returns libcurl's code.
+  func resume() -> Int {
+    guard isPaused else { return 0 }
+    isPaused = false
+    return Int(unsafe curl_easy_pause(easy, CURLPAUSE_CONT).rawValue)
+  }
+
+  // MARK: Options
+
+  private func set(_ option: CURLoption, _ value: Int) { _ = unsafe mo_easy_setopt_long(easy, option, value) }
+
+  /// libcurl copies the text.
+  private func set(_ option: CURLoption, _ text: String) {
+    _ = unsafe text.withCString { unsafe mo_easy_setopt_pointer(easy, option, $0) }
+  }
+
+  private func setCallbacks() {
+    let me = unsafe Unmanaged.passUnretained(self).toOpaque()
+    _ = unsafe mo_easy_setopt_pointer(easy, CURLOPT_PRIVATE, me)
+    _ = unsafe mo_easy_setopt_pointer(easy, CURLOPT_WRITEDATA, me)
+    _ = unsafe mo_easy_setopt_pointer(easy, CURLOPT_HEADERDATA, me)
+    _ = unsafe mo_easy_setopt_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
+    _ = unsafe mo_easy_setopt_writer(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, user in
+      unsafe EasyHandle.call(user) { unsafe $0.bodyCame(UnsafeRawBufferPointer(start: bytes, count: size &* count)) }
+    }
+    _ = unsafe mo_easy_setopt_writer(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, user in
+      unsafe EasyHandle.call(user) { unsafe $0.lineCame(UnsafeRawBufferPointer(start: bytes, count: size &* count)) }
+    }
+  }
+
+  private func setLimits(_ request: TransferRequest) {
+    set(CURLOPT_NOSIGNAL, 1)
+    // A look-up of a name that hangs must not hold up the thread when its transfer is removed.
+    set(CURLOPT_QUICK_EXIT, 1)
+    set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
+    set(CURLOPT_LOW_SPEED_LIMIT, 1)
+    set(CURLOPT_LOW_SPEED_TIME, (Self.milliseconds(request.idleTimeout) + 999) / 1000)
+    if let total = request.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(total)) }
+    set(CURLOPT_BUFFERSIZE, request.expectsLargeBody ? 512 << 10 : 128 << 10)
+  }
+
+  private func setConnection(_ request: TransferRequest) {
+    set(CURLOPT_PROTOCOLS_STR, "http,https")
+    set(CURLOPT_PROXY, "")
+    set(CURLOPT_NOPROXY, "*")
+    set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    // Only TLS tells early, by ALPN, that a connection carries many transfers. On plain HTTP waiting would mean that all
+    // transfers to a host stand still until the first one is answered.
+    if request.origin.scheme == "https" { set(CURLOPT_PIPEWAIT, 1) }
+    set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    if let file = request.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
+    if let list = request.addresses { resolve(request.origin, to: list) }
+  }
+
+  /// As CURLOPT_RESOLVE(3) has it: `name:port:address,address`.
+  private func resolve(_ origin: TransferOrigin, to list: String) {
+    unsafe curl_slist_free_all(addresses)
+    unsafe addresses = "\(origin.host):\(origin.port):\(list)".withCString { unsafe curl_slist_append(nil, $0) }
+    _ = unsafe mo_easy_setopt_pointer(easy, CURLOPT_RESOLVE, addresses)
+  }
+
+  private func setRequest(_ request: TransferRequest) {
+    set(CURLOPT_URL, request.url)
+    set(CURLOPT_PATH_AS_IS, 1)
+    set(CURLOPT_FOLLOWLOCATION, 0)
+    set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+    setBody(request)
+    if request.method == "HEAD" { set(CURLOPT_NOBODY, 1) } else { set(CURLOPT_CUSTOMREQUEST, request.method) }
+    setFields(request)
+  }
+
+  /// A method that is expected to have a body sends its length even when that is 0 (RFC 9110 section 8.6).
+  private func setBody(_ request: TransferRequest) {
+    guard request.method != "HEAD", request.body != nil || ["POST", "PUT", "PATCH"].contains(request.method)
+    else { return }
+    let body = request.body ?? []
+    _ = unsafe mo_easy_setopt_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
+    _ = unsafe body.withUnsafeBytes {
+      unsafe mo_easy_setopt_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress ?? UnsafeRawPointer(errorText))
+    }
+  }
+
+  private func setFields(_ request: TransferRequest) {
+    unsafe curl_slist_free_all(fields)
+    unsafe fields = nil
+    // libcurl's own additions are switched off by naming them without a value, see CURLOPT_HTTPHEADER(3).
+    addLine("Expect:")
+    for name in ["Accept", "Content-Type"] where !request.fields.contains(name) { addLine("\(name):") }
+    unsafe request.fields.lines.withUnsafeBufferPointer { lines in
+      var start = 0
+      while start < lines.count {
+        let line = unsafe UnsafeRawPointer(lines.baseAddress! + start).assumingMemoryBound(to: CChar.self)
+        unsafe fields = unsafe curl_slist_append(fields, line)
+        unsafe start += strlen(line) + 1
+      }
+    }
+    _ = unsafe mo_easy_setopt_pointer(easy, CURLOPT_HTTPHEADER, fields)
+  }
+
+  private func addLine(_ line: String) {
+    unsafe fields = line.withCString { unsafe curl_slist_append(fields, $0) }
+  }
+
+  private func fieldFailure(_ request: TransferRequest) -> TransferFailure? {
+    if let name = request.fields.refusedName {
+      return TransferFailure(
+        kind: .invalid, code: 0,
+        message:
+          "The field \(name.debugDescription) cannot be sent: it holds a line break, NUL, or a name that is no token.")
+    }
+    guard !request.method.isEmpty, request.method.utf8.allSatisfy(TransferFields.isTokenByte) else {
+      return TransferFailure(kind: .invalid, code: 0, message: "\(request.method.debugDescription) is no method of HTTP.")
+    }
+    return nil
+  }
+
+  /// At least 1: libcurl takes 0 for its own default, or for no limit.
+  static func milliseconds(_ duration: Duration) -> Int {
+    let (seconds, attoseconds) = duration.components
+    guard seconds < 1_000_000 else { return 1_000_000_000 }
+    return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+  }
+
+  // MARK: What comes
+
+  /// From a callback of libcurl to the handle it belongs to. The handle is alive: it is running.
+  private static func call(_ user: UnsafeMutableRawPointer?, _ body: (EasyHandle) -> Int) -> Int {
+    guard let user = unsafe user else { return 0 }
+    return unsafe Unmanaged<EasyHandle>.fromOpaque(user)._withUnsafeGuaranteedRef { body($0) }
+  }
+
+  /// Returns how much was taken; anything but all of it ends the transfer.
+  private func lineCame(_ line: UnsafeRawBufferPointer) -> Int {
+    let status = unsafe mo_easy_getinfo_long(easy, CURLINFO_RESPONSE_CODE)
+    return unsafe transfer?.headLine(line.bytes, status: status) == true ? line.count : line.count &+ 1
+  }
+
+  private func bodyCame(_ bytes: UnsafeRawBufferPointer) -> Int {
+    switch unsafe transfer?.body(bytes.bytes) {
+    case .more: break
+    case .pause: pause()
+    case .stop, nil: return bytes.count &+ 1
+    }
+    return bytes.count
+  }
+
+  // MARK: The end
+
+  func end(_ code: Int) -> TransferEnd {
+    guard let transfer else { return .failed(.init(kind: .other, code: code, message: "The transfer was lost.")) }
+    if code == 0 { return .finished(facts(transfer)) }
+    return .failed(FailureRule.failure(failureFacts(transfer, code)))
+  }
+
+  private func long(_ info: CURLINFO) -> Int { unsafe mo_easy_getinfo_long(easy, info) }
+  private func microseconds(_ info: CURLINFO) -> Duration { .microseconds(unsafe mo_easy_getinfo_offset(easy, info)) }
+
+  private func facts(_ transfer: Transfer) -> TransferFacts {
+    TransferFacts(
+      bodyBytes: transfer.bodyBytes, nameLookup: microseconds(CURLINFO_NAMELOOKUP_TIME_T),
+      connect: microseconds(CURLINFO_CONNECT_TIME_T), tls: microseconds(CURLINFO_APPCONNECT_TIME_T),
+      firstByte: microseconds(CURLINFO_STARTTRANSFER_TIME_T), total: microseconds(CURLINFO_TOTAL_TIME_T),
+      version: version, reusedConnection: long(CURLINFO_NUM_CONNECTS) == 0,
+      address: unsafe mo_easy_getinfo_text(easy, CURLINFO_PRIMARY_IP).map { unsafe String(cString: $0) } ?? "")
+  }
+
+  private var version: TransferFacts.HTTPVersion {
+    switch long(CURLINFO_HTTP_VERSION) {
+    case Int(CURL_HTTP_VERSION_1_0): .http10
+    case Int(CURL_HTTP_VERSION_1_1): .http11
+    case Int(CURL_HTTP_VERSION_2_0): .http2
+    case Int(CURL_HTTP_VERSION_3): .http3
+    default: .unknown
+    }
+  }
+
+  private func failureFacts(_ transfer: Transfer, _ code: Int) -> FailureRule.Facts {
+    let systemError = long(CURLINFO_OS_ERRNO)
+    let promised = unsafe mo_easy_getinfo_offset(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    return FailureRule.Facts(
+      request: transfer.request, code: code, systemError: systemError,
+      systemText: systemError == 0 ? "" : unsafe String(cString: strerror(Int32(truncatingIfNeeded: systemError))),
+      detail: unsafe String(cString: errorText), wasConnected: microseconds(CURLINFO_PRETRANSFER_TIME_T) > .zero,
+      headIsFinal: transfer.heads.isFinal, bodyBytes: transfer.bodyBytes,
+      promisedBytes: promised >= 0 && transfer.heads.isFinal ? Int(promised) : nil,
+      elapsed: microseconds(CURLINFO_TOTAL_TIME_T), cause: transfer.cause)
+  }
+}

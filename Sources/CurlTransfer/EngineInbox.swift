@@ -1,0 +1,74 @@
+internal import Locking
+
+/// What other threads leave for the engine's thread, and how it is woken.
+///
+/// A wake costs a system call on both sides, so there is one only when the thread sleeps or may be about to:
+/// `sleeper` is set, under the lock and only while nothing waits, right before it sleeps, and taken by the first who
+/// has something for it. Calls made on the engine's thread itself therefore never wake.
+final class EngineInbox: Sendable {
+  enum Command: Sendable {
+    case start(TransferID, TransferRequest, any TransferReceiver)
+    case stop(TransferID)
+    case resume(TransferID)
+  }
+
+  private struct State {
+    var commands: [Command] = []
+    var sleeper: MultiHandle?
+    var lastNumber: UInt64 = 0
+    var isClosing = false
+  }
+
+  private let state = Lock(State())
+
+  /// nil: the engine is closed and the transfer will not be taken. `isFirst`: there is no thread yet.
+  func start(_ request: TransferRequest, _ receiver: any TransferReceiver) -> (id: TransferID, isFirst: Bool)? {
+    let posted = state.withLock { state -> (id: TransferID, isFirst: Bool, sleeper: MultiHandle?)? in
+      guard !state.isClosing else { return nil }
+      state.lastNumber += 1
+      let id = TransferID(number: state.lastNumber)
+      state.commands.append(.start(id, request, receiver))
+      return (id, state.lastNumber == 1, state.sleeper.take())
+    }
+    posted?.sleeper?.wake()
+    return posted.map { ($0.id, $0.isFirst) }
+  }
+
+  func post(_ command: Command) {
+    let sleeper = state.withLock { state -> MultiHandle? in
+      guard !state.isClosing else { return nil }
+      state.commands.append(command)
+      return state.sleeper.take()
+    }
+    sleeper?.wake()
+  }
+
+  /// Nothing is taken any more; what was, the thread will end.
+  func close() {
+    let sleeper = state.withLock { state in
+      state.isClosing = true
+      return state.sleeper.take()
+    }
+    sleeper?.wake()
+  }
+
+  // MARK: For the engine's thread
+
+  /// Swaps what waits with an empty array, whose room is used again. True: the engine is closing, and this was all.
+  func take(into commands: inout [Command]) -> Bool {
+    state.withLock { state in
+      state.sleeper = nil
+      swap(&commands, &state.commands)
+      return state.isClosing
+    }
+  }
+
+  /// False: something waits. True: from now on whoever posts wakes `multi`.
+  func mayIWait(for multi: MultiHandle) -> Bool {
+    state.withLock { state in
+      guard state.commands.isEmpty, !state.isClosing else { return false }
+      state.sleeper = multi
+      return true
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/// Turns what libcurl says into what happened, in words that name the host and say where to look.
+enum FailureRule {
+  /// All that the decision needs.
+  struct Facts {
+    var request: TransferRequest
+    /// libcurl's error, see libcurl-errors(3).
+    var code: Int
+    /// errno of the last failed connect or receive; 0: none.
+    var systemError = 0
+    /// What the system says for it.
+    var systemText = ""
+    /// libcurl's own sentence; "" where it had none.
+    var detail = ""
+    /// The connection stood, TLS included.
+    var wasConnected = false
+    var headIsFinal = false
+    var bodyBytes = 0
+    /// nil: the response did not promise a length.
+    var promisedBytes: Int?
+    var elapsed = Duration.zero
+    /// Why our own callback ended the transfer, where it did.
+    var cause: Cause?
+  }
+
+  /// Why a callback of ours refused what came.
+  enum Cause { case stopped, headTooLarge, bodyBeforeHead }
+
+  static func failure(_ facts: Facts) -> TransferFailure {
+    let kind = kind(facts)
+    return TransferFailure(kind: kind, code: facts.code, message: message(kind, facts))
+  }
+
+  static func kind(_ facts: Facts) -> TransferFailure.Kind {
+    if let cause = facts.cause { return kind(cause) }
+    switch facts.code {
+    case 5, 6: return .resolve
+    case 7: return facts.systemError == connectionRefused ? .refused : .connect
+    case 28: return .timedOut(phase(facts))
+    case 35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98: return .tls
+    case 18: return .partial
+    case 52: return .noReply
+    // An answer in HTTP/0.9 is a "protocol" that was not allowed (1); framing that cannot be read is a "weird reply" (8).
+    case 1, 8, 61: return .badFraming
+    // libcurl says "receive error" both for a broken connection and for chunks it cannot read; only the words differ.
+    case 56: return facts.detail.lowercased().contains("chunk") ? .badFraming : .reset
+    case 16, 92, 95: return .reset
+    case 55: return .sendFailed
+    // Too long a line is "out of memory" to older ones (27) and "too large" to newer ones (100).
+    case 27, 100: return facts.headIsFinal ? .other : .headTooLarge
+    default: return .other
+    }
+  }
+
+  private static func kind(_ cause: Cause) -> TransferFailure.Kind {
+    switch cause {
+    case .stopped: .stopped
+    case .headTooLarge: .headTooLarge
+    case .bodyBeforeHead: .badFraming
+    }
+  }
+
+  /// libcurl has one code for all its clocks; which one it was can be read from how far the transfer had come.
+  private static func phase(_ facts: Facts) -> TransferFailure.Phase {
+    if let total = facts.request.totalTimeout, facts.elapsed >= total { return .total }
+    return facts.wasConnected ? .idle : .connect
+  }
+
+  static func message(_ kind: TransferFailure.Kind, _ facts: Facts) -> String {
+    let host = facts.request.origin.host
+    let place = "\(host), port \(facts.request.origin.port)"
+    switch kind {
+    case .invalid: return "Nothing was sent to \(host): \(reason(facts))."
+    case .resolve: return "The name \(host) has no address; check its spelling and the name server."
+    case .connect: return "No connection to \(place): \(reason(facts))."
+    case .refused: return "Connection refused by \(place): nobody listens there; is the server running?"
+    case .tls: return "No secure connection to \(place): \(reason(facts))."
+    case .timedOut(let phase): return message(phase, facts)
+    case .noReply: return "\(host) closed the connection without an answer."
+    case .reset: return "The connection to \(host) broke: \(reason(facts))."
+    case .partial: return "\(host) closed the connection too early: \(extent(facts))."
+    case .badFraming: return "The answer of \(host) is not HTTP: \(reason(facts))."
+    case .headTooLarge: return "The response head of \(host) is larger than \(facts.request.limitHeadBytes) bytes."
+    case .sendFailed: return "The request could not be sent to \(host): \(reason(facts))."
+    case .stopped: return "The transfer from \(host) was stopped."
+    case .closed: return "The transfer from \(host) ended because its engine was closed."
+    case .other: return "The transfer from \(host) failed: \(reason(facts))."
+    }
+  }
+
+  private static func message(_ phase: TransferFailure.Phase, _ facts: Facts) -> String {
+    let (request, host) = (facts.request, facts.request.origin.host)
+    switch phase {
+    case .connect: return "No connection to \(host) within \(request.connectTimeout)."
+    case .idle: return "\(host) sent nothing for \(request.idleTimeout)."
+    case .total: return "The transfer from \(host) was not complete within \(request.totalTimeout ?? facts.elapsed)."
+    }
+  }
+
+  private static func extent(_ facts: Facts) -> String {
+    guard let promised = facts.promisedBytes else { return "\(facts.bodyBytes) bytes came, but no end" }
+    return "\(facts.bodyBytes) of \(promised) bytes came"
+  }
+
+  private static func reason(_ facts: Facts) -> String {
+    if facts.cause == .bodyBeforeHead { return "a body came before the final head" }
+    // libcurl's sentence may quote what it was given, so one that may hold a user's name is not passed on.
+    if !facts.detail.isEmpty, !facts.detail.contains("@") { return facts.detail }
+    return facts.systemText.isEmpty ? "libcurl error \(facts.code)" : facts.systemText
+  }
+
+  /// ECONNREFUSED on Linux, see errno(3).
+  private static let connectionRefused = 111
+}

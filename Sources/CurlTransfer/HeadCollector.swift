@@ -1,0 +1,56 @@
+/// Puts the header lines that libcurl hands over, one a call, together to blocks.
+///
+/// A block begins at each status line, so that 1xx responses are blocks of their own, and ends at its empty line.
+/// What comes after the final head are trailers (RFC 9110 section 6.5): they are dropped, even where they look like a
+/// status line. All blocks together are bounded, so that endless 1xx responses end too.
+struct HeadCollector {
+  enum Step: Equatable {
+    case more
+    /// A whole block, its empty line included.
+    case block([UInt8])
+    case tooLarge
+  }
+
+  private let limitBytes: Int
+  private var block: [UInt8] = []
+  private var total = 0
+  /// True from the end of the first block whose status is not 1xx.
+  private(set) var isFinal = false
+
+  init(limitBytes: Int) { self.limitBytes = limitBytes }
+
+  /// - Parameter status: of the block this line belongs to, as libcurl read it.
+  mutating func take(_ line: RawSpan, status: Int) -> Step {
+    guard !isFinal else { return .more }
+    total += line.byteCount
+    guard total <= limitBytes else { return .tooLarge }
+    if Self.isStatusLine(line) { begin() }
+    unsafe line.withUnsafeBytes { unsafe block.append(contentsOf: $0) }
+    guard Self.isEmptyLine(line) else { return .more }
+    isFinal = !(100...199).contains(status)
+    defer { block = [] }
+    return .block(block)
+  }
+
+  private mutating func begin() {
+    block.removeAll(keepingCapacity: true)
+    block.reserveCapacity(512)
+  }
+
+  private static func isStatusLine(_ line: RawSpan) -> Bool {
+    line.byteCount >= 5 && "HTTP/".utf8.enumerated().allSatisfy { byte(line, $0.offset) == $0.element }
+  }
+
+  /// CR LF or a bare LF.
+  private static func isEmptyLine(_ line: RawSpan) -> Bool {
+    switch line.byteCount {
+    case 1: byte(line, 0) == 0x0A
+    case 2: byte(line, 0) == 0x0D && byte(line, 1) == 0x0A
+    default: false
+    }
+  }
+
+  private static func byte(_ line: RawSpan, _ index: Int) -> UInt8 {
+    unsafe line.withUnsafeBytes { unsafe $0[index] }
+  }
+}

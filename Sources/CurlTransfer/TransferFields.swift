@@ -1,0 +1,58 @@
+/// The header fields of one request, in order, ready for libcurl: a line each, ended by NUL, literally
+///
+///     Accept: */*\0
+///     X-Empty;\0
+///
+/// (the second is libcurl's way to say "send this one without a value", see CURLOPT_HTTPHEADER(3)).
+/// What would break out of its line is never sent: the first such name is kept and the transfer is refused.
+package struct TransferFields: Hashable, Sendable {
+  private(set) var lines: [UInt8] = []
+  /// The name of the first field that cannot be sent; nil when all are in order.
+  package private(set) var refusedName: String?
+
+  package init() {}
+
+  package mutating func append(_ name: String, _ value: String) { append(name: name.utf8, value: value.utf8) }
+
+  package mutating func append(name: some Collection<UInt8>, value: some Collection<UInt8>) {
+    guard !name.isEmpty, name.allSatisfy(Self.isTokenByte), !value.contains(where: { [0, 0x0A, 0x0D].contains($0) })
+    else {
+      refusedName = refusedName ?? String(decoding: name, as: UTF8.self)
+      return
+    }
+    // The length and coding of the body are said by libcurl, which knows them: two opinions are request smuggling.
+    if Self.framingNames.contains(where: { Self.isSame(name, $0) }) { return }
+    lines.append(contentsOf: name)
+    if value.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
+      lines.append(0x3B)
+    } else {
+      lines.append(contentsOf: [0x3A, 0x20])
+      lines.append(contentsOf: value)
+    }
+    lines.append(0)
+  }
+
+  package func contains(_ name: String) -> Bool {
+    lines.split(separator: 0).contains { line in
+      Self.isSame(line.prefix { $0 != 0x3A && $0 != 0x3B }, name)
+    }
+  }
+
+  private static let framingNames = ["content-length", "transfer-encoding", "expect"]
+
+  /// Without case; `lowercase` is already so where it matters to the caller, and is folded all the same.
+  private static func isSame(_ name: some Collection<UInt8>, _ other: String) -> Bool {
+    name.count == other.utf8.count && zip(name, other.utf8).allSatisfy { folded($0) == folded($1) }
+  }
+
+  private static func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+
+  /// tchar of RFC 9110 section 5.6.2.
+  static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+    default: false
+    }
+  }
+}

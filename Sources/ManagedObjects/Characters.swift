@@ -1,0 +1,59 @@
+/// The characters that URLs and header fields are made of, as the ASCII bytes they are.
+enum Byte {
+  static let colon = UInt8(ascii: ":")
+  static let slash = UInt8(ascii: "/")
+  static let backslash = UInt8(ascii: "\\")
+  static let question = UInt8(ascii: "?")
+  static let hash = UInt8(ascii: "#")
+  static let at = UInt8(ascii: "@")
+  static let percent = UInt8(ascii: "%")
+  static let dot = UInt8(ascii: ".")
+  static let open = UInt8(ascii: "[")
+  static let close = UInt8(ascii: "]")
+  /// RFC 3986 section 2.2.
+  static let subDelimiters = Array("!$&'()*+,;=".utf8)
+}
+
+func isUpper(_ byte: UInt8) -> Bool { byte &- 0x41 < 26 }
+func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
+func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+/// RFC 3986 section 3.1, after the first letter.
+func isSchemeByte(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) || byte == 0x2B || byte &- 0x2D < 2 }
+/// "unreserved" of RFC 3986 section 2.3. All that a host name may hold here: libcurl would decode a percent escape.
+func isHostByte(_ byte: UInt8) -> Bool {
+  isLetter(byte) || isDigit(byte) || byte &- 0x2D < 2 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
+}
+
+/// The value of a hexadecimal digit.
+func hexadecimalValue(_ byte: UInt8) -> UInt8? {
+  switch byte {
+  case 0x30...0x39: byte - 0x30
+  case 0x41...0x46: byte - 0x41 + 10
+  case 0x61...0x66: byte - 0x61 + 10
+  default: nil
+  }
+}
+
+/// OWS of RFC 9110 section 5.6.3.
+func isBlank(_ byte: UInt8?) -> Bool { byte == 0x20 || byte == 0x09 }
+
+/// Without optional whitespace at both ends.
+func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  var rest = bytes.drop { isBlank($0) }
+  while isBlank(rest.last) { rest.removeLast() }
+  return rest
+}
+
+/// tchar of RFC 9110 section 5.6.2.
+func isTokenByte(_ byte: UInt8) -> Bool {
+  if isLetter(byte) || isDigit(byte) { return true }
+  return "!#$%&'*+-.^_`|~".utf8.contains(byte)
+}
+
+/// A character for each byte.
+func byteText(_ bytes: some Collection<UInt8>) -> String {
+  if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+  var scalars = String.UnicodeScalarView()
+  for byte in bytes { scalars.append(Unicode.Scalar(byte)) }
+  return String(scalars)
+}

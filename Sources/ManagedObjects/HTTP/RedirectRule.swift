@@ -1,0 +1,118 @@
+/// Whether a response sends the load on, and with which request (RFC 9110 section 15.4). Ours, not libcurl's, so that
+/// each hop is checked like a URL that a caller gave.
+package enum RedirectRule {
+  package enum Verdict: Sendable {
+    /// Not a redirect, or one that the caller wants to see: deliver it as it is.
+    case none
+    case to(LoadRequest)
+    case refused(ObjectError)
+  }
+
+  /// Secret everywhere, whatever the policy says.
+  package static var alwaysSecret: Set<String> { ["authorization", "cookie", "proxy-authorization"] }
+
+  /// - Parameters:
+  ///   - location: the first Location field; a 3xx without one is delivered as it is.
+  ///   - from: what was asked.
+  ///   - hops: redirects followed before this one.
+  ///   - request: what was sent; its `redirectMode` counts.
+  ///   - allowsDowngrade: from https to http.
+  ///   - secretFields: names of fields that, like Authorization and Cookie, never reach another origin.
+  package static func follow(
+    status: Int, location: String?, from: URLRule.Location, hops: Int, request: LoadRequest, limit: Int = 10,
+    allowsDowngrade: Bool = false, secretFields: Set<String> = []
+  ) -> Verdict {
+    // 300 leaves the choice to the reader, 304 is about a stored response, 305 and 306 are no longer used.
+    guard [301, 302, 303, 307, 308].contains(status), request.redirectMode != .manual else { return .none }
+    guard let location, !location.isEmpty else { return .none }
+    if request.redirectMode == .refuse {
+      return refused(.refusedByPolicy, from, "redirects, and RedirectMode.refuse does not allow that.")
+    }
+    guard hops < limit else { return refused(.tooManyRedirects, from, "redirects once more after \(limit) redirects.") }
+    switch URLRule.resolve(escaped(location), from: from) {
+    case .failure(let refusal):
+      return refused(.invalidURL, from, "redirects to what is no URL. \(refusal.why)")
+    case .success(let target):
+      if let refusal = refusal(of: target, from, allowsDowngrade) { return refusal }
+      return .to(next(request, status, from, target, secretFields))
+    }
+  }
+
+  private static func refusal(
+    of target: URLRule.Location, _ from: URLRule.Location, _ allowsDowngrade: Bool
+  ) -> Verdict? {
+    if !target.isHTTP {
+      return refused(.unsupportedScheme, from, "redirects to the scheme \(target.scheme), which is never followed.")
+    }
+    if from.scheme == "https", target.scheme == "http", !allowsDowngrade {
+      return refused(
+        .refusedByPolicy, from, "redirects from https to http (\(target)), which is refused unless it is allowed.")
+    }
+    return nil
+  }
+
+  private static func refused(_ code: ObjectError.Code, _ from: URLRule.Location, _ what: String) -> Verdict {
+    .refused(ObjectError(code, "\(from) \(what)"))
+  }
+
+  // MARK: The next request
+
+  private static func next(
+    _ request: LoadRequest, _ status: Int, _ from: URLRule.Location, _ target: URLRule.Location,
+    _ secretFields: Set<String>
+  ) -> LoadRequest {
+    var next = request
+    let isSameOrigin = target.origin == from.origin
+    // Userinfo is an Authorization field in disguise: like that, it stays inside the origin.
+    if isSameOrigin, target.userinfo == nil, let userinfo = from.userinfo {
+      next.location = target.authenticated(by: userinfo).text
+    } else {
+      next.location = target.text
+    }
+    if !isSameOrigin { dropSecrets(&next, secretFields) }
+    if becomesGET(status, request.method) { dropBody(&next) }
+    return next
+  }
+
+  private static func dropSecrets(_ request: inout LoadRequest, _ secretFields: Set<String>) {
+    let secret = alwaysSecret.union(secretFields.map { $0.lowercased() })
+    for field in request.fields where secret.contains(field.name.lowercased()) { request.fields.remove(field.name) }
+    // It names the host that was asked first.
+    request.fields.remove("Host")
+  }
+
+  /// 303 asks for a GET; 301 and 302 turn POST into GET by old custom (RFC 9110 sections 15.4.2 to 15.4.4).
+  private static func becomesGET(_ status: Int, _ method: String) -> Bool {
+    status == 303 ? method != "GET" && method != "HEAD" : status <= 302 && method == "POST"
+  }
+
+  private static func dropBody(_ request: inout LoadRequest) {
+    request.method = "GET"
+    request.body = nil
+    for name in bodyFields { request.fields.remove(name) }
+  }
+
+  /// What describes a body (RFC 9110 section 15.4, last list).
+  private static var bodyFields: [String] {
+    [
+      "Content-Encoding", "Content-Language", "Content-Location", "Content-Type", "Content-Length", "Digest",
+      "Content-Digest", "Repr-Digest", "Last-Modified", "Transfer-Encoding", "Expect",
+    ]
+  }
+
+  /// A field's value is bytes, a character each: non-ASCII ones are escaped as the bytes they are.
+  private static func escaped(_ location: String) -> String {
+    var bytes: [UInt8] = []
+    for scalar in location.unicodeScalars {
+      let byte = UInt8(truncatingIfNeeded: scalar.value)
+      if scalar.value < 0x80 {
+        bytes.append(byte)
+      } else if scalar.value <= 0xFF {
+        URLRule.appendEscape(byte, to: &bytes)
+      } else {
+        for byte in String(scalar).utf8 { URLRule.appendEscape(byte, to: &bytes) }
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

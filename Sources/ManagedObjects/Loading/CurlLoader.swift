@@ -1,0 +1,46 @@
+internal import CurlTransfer
+public import FoundationEssentials
+
+/// Loads http and https with libcurl: HTTP/1.1, and HTTP/2 over TLS, all loads of one loader on one thread.
+///
+/// Redirects are followed by this library's own rule, a transfer for each hop, and are shown to nobody. The bodies are
+/// passed on as they come over the wire. Proxies are not used, cookies not kept. A loader that is let go ends its loads
+/// as `.cancelled` with reason `.closed`.
+public final class CurlLoader: Loader {
+  private let engine: CurlEngine
+  private let options: CurlLoaderOptions
+
+  public init(options: CurlLoaderOptions = CurlLoaderOptions()) {
+    self.options = options
+    engine = CurlEngine(limitConnections: options.limitConnections)
+  }
+
+  /// True for http and https.
+  public func accepts(_ url: URL) -> Bool {
+    guard let scheme = url.scheme?.lowercased() else { return false }
+    return scheme == "https" || scheme == "http"
+  }
+
+  public func start(_ request: LoadRequest, into sink: LoadSink) -> LoadStop { start(request, for: sink) }
+
+  /// The load holds the target until its end; whoever holds the stop holds neither.
+  func start(_ request: LoadRequest, for target: some CurlLoadTarget) -> LoadStop {
+    let load = CurlLoad(request, for: target, engine: engine, options: options)
+    load.begin()
+    return LoadStop { [weak load] in load?.stop() }
+  }
+}
+
+/// What a load needs of a `LoadSink`.
+protocol CurlLoadTarget: Sendable {
+  var isWanted: Bool { get }
+  var isFull: Bool { get }
+  func whenNotFull(_ call: @escaping @Sendable () -> Void)
+  func interim(_ head: LoadHead)
+  func head(_ head: LoadHead)
+  func append(_ bytes: RawSpan)
+  func finish()
+  func fail(_ error: ObjectError)
+}
+
+extension LoadSink: CurlLoadTarget {}

@@ -1,0 +1,91 @@
+/// Which entry goes next. A rule over the queues of a `SlotTable`; holds no entries itself.
+protocol EvictionOrder: Sendable {
+  /// A stored entry was read.
+  func read(_ slot: Int32, in slots: inout SlotTable)
+
+  /// The queue for an entry that is new, or new again.
+  mutating func queue(forNew hash: Int, in slots: SlotTable) -> SlotTable.QueueName
+
+  /// The next to go; nil when nothing is left in `small` and `main`.
+  mutating func victim(in slots: inout SlotTable) -> Int32?
+}
+
+/// Least recently used: `main` in order of last use.
+struct LRUOrder: EvictionOrder {
+  func read(_ slot: Int32, in slots: inout SlotTable) { slots.move(slot, to: .main) }
+
+  func queue(forNew hash: Int, in slots: SlotTable) -> SlotTable.QueueName { .main }
+
+  func victim(in slots: inout SlotTable) -> Int32? { slots[.main].oldest.asSlot }
+}
+
+/// S3-FIFO: Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023.
+///
+/// Newcomers pass through `small`, a tenth of the cache. Those read twice there go on to `main`; the others go, so that
+/// a scan cannot flush `main`, and are remembered as ghosts: one that comes back soon starts in `main`. There, each read
+/// (up to three) saves it from going once. A read only counts, which keeps the locked section of a hit short.
+struct S3FIFOOrder: EvictionOrder {
+  private let smallCost: Int
+  private let smallCount: Int
+  private var ghosts = GhostTable()
+
+  init(limitCost: Int, limitCount: Int) {
+    smallCost = max(1, limitCost / 10)
+    smallCount = max(1, limitCount / 10)
+  }
+
+  func read(_ slot: Int32, in slots: inout SlotTable) {
+    if slots[slot].reads < 3 { slots[slot].reads += 1 }
+  }
+
+  mutating func queue(forNew hash: Int, in slots: SlotTable) -> SlotTable.QueueName {
+    ghosts.recall(hash, memory: memory(of: slots)) ? .main : .small
+  }
+
+  /// At most this many entries are spared in one search. It bounds the time the lock is held when nearly all of a large
+  /// cache was read; on ordinary loads a search spares one or two.
+  private static let limitSpared = 256
+
+  mutating func victim(in slots: inout SlotTable) -> Int32? {
+    for _ in 0..<Self.limitSpared {
+      guard let slot = candidate(in: slots) else { return nil }
+      if !spares(slot, in: &slots) { return chosen(slot, in: slots) }
+    }
+    return candidate(in: slots).map { chosen($0, in: slots) }
+  }
+
+  private func candidate(in slots: SlotTable) -> Int32? {
+    let small = slots[.small]
+    let isSmallFull = small.cost >= smallCost || small.count >= smallCount
+    return isSmallFull || slots[.main].count == 0 ? small.oldest.asSlot : slots[.main].oldest.asSlot
+  }
+
+  /// Whether the entry's reads save it; if so it is at the new end of `main` now.
+  private func spares(_ slot: Int32, in slots: inout SlotTable) -> Bool {
+    switch slots[slot].queue {
+    case .small:
+      guard slots[slot].reads > 1 else { return false }
+      slots[slot].reads = 0
+    case .main, .weak:
+      guard slots[slot].reads > 0 else { return false }
+      slots[slot].reads -= 1
+    }
+    slots.move(slot, to: .main)
+    return true
+  }
+
+  /// Ghosts are for those that had no time to prove themselves, not for those that did and failed.
+  private mutating func chosen(_ slot: Int32, in slots: SlotTable) -> Int32 {
+    if slots[slot].queue == .small, let hash = slots.entry(slot)?.key.hash {
+      ghosts.remember(hash, memory: memory(of: slots))
+    }
+    return slot
+  }
+
+  /// As many ghosts as there are objects.
+  private func memory(of slots: SlotTable) -> Int { slots[.small].count + slots[.main].count }
+}
+
+extension Int32 {
+  fileprivate var asSlot: Int32? { self == SlotTable.none ? nil : self }
+}

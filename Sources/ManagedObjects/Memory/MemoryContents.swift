@@ -1,0 +1,133 @@
+/// All of a memory cache but its lock: which objects there are, which go, and which are found again.
+///
+/// Always true between two calls: the strong entries cost no more than `limitCost`; each key has one entry; an entry in
+/// `weak` is held weakly, all others strongly.
+struct MemoryContents: Sendable {
+  /// What a change leaves to do once the lock is let go.
+  struct Leftovers: Sendable {
+    /// Entries that are not kept any more. Their release may run an object's deinit: the user's code.
+    var released: [MemoryEntry] = []
+    /// Objects that may have died; see `forget`.
+    var suspects: [(key: MemoryKey, sleeper: SleepingObject)] = []
+  }
+
+  private let limitCost: Int
+  private let limitCount: Int
+  private var order: any EvictionOrder
+  private var slots = SlotTable()
+
+  init(limitCost: Int, eviction: MemoryEviction) {
+    self.limitCost = max(0, limitCost)
+    // What an entry takes beside its object is not in its cost: some 400 bytes. Many tiny objects must not make that
+    // outgrow the limit itself.
+    limitCount = min(1 << 28, max(1 << 16, limitCost / 512))
+    order =
+      switch eviction {
+      case .s3FIFO: S3FIFOOrder(limitCost: self.limitCost, limitCount: limitCount)
+      case .lru: LRUOrder()
+      }
+  }
+
+  /// Strong entries.
+  var count: Int { slots[.small].count + slots[.main].count }
+  var cost: Int { slots[.small].cost + slots[.main].cost }
+  /// Entries whose objects may still be alive elsewhere.
+  var weakCount: Int { slots[.weak].count }
+  var keys: [MemoryKey] { slots.keys }
+
+  /// How the key's object is held, if there is one. Holding it strongly counts as a read.
+  mutating func find(_ key: MemoryKey) -> MemoryEntry.Hold? {
+    guard let slot = slots.find(key) else { return nil }
+    if slots[slot].queue != .weak { order.read(slot, in: &slots) }
+    return slots.entry(slot)?.hold
+  }
+
+  /// Replaces the entry of the key, if there is one. Returns whether the object is held strongly.
+  mutating func insert(_ new: MemoryEntry, _ leftovers: inout Leftovers) -> Bool {
+    let old = slots.find(new.key).flatMap { slot in (slots[slot].queue, slots[slot].reads) }
+    remove(new.key, &leftovers)
+    guard fits(new.cost) else {
+      insertWeak(new, &leftovers)
+      return false
+    }
+    makeRoom(for: new.cost, &leftovers)
+    // The place that the old one earned goes to the new one.
+    if let (queue, reads) = old, queue != .weak {
+      let slot = slots.insert(new, into: queue)
+      slots[slot].reads = reads
+    } else {
+      slots.insert(new, into: order.queue(forNew: new.key.hash, in: slots))
+    }
+    return true
+  }
+
+  /// The object that was found asleep is alive: it is kept again, unless its entry was replaced meanwhile or it costs
+  /// too much.
+  mutating func wake(_ sleeper: SleepingObject, of key: MemoryKey, as ready: ReadyObject, _ leftovers: inout Leftovers) {
+    guard let slot = slot(of: sleeper, key), let cost = slots.entry(slot)?.cost, fits(cost) else { return }
+    _ = slots.remove(slot)
+    makeRoom(for: cost, &leftovers)
+    slots.insert(MemoryEntry(key: key, hold: .strong(ready), cost: cost), into: .main)
+  }
+
+  /// The object that was found asleep is dead: its entry goes, unless it was replaced meanwhile.
+  mutating func forget(_ sleeper: SleepingObject, of key: MemoryKey) {
+    if let slot = slot(of: sleeper, key) { _ = slots.remove(slot) }
+  }
+
+  mutating func replaceFacts(_ facts: EntryFacts, for key: MemoryKey, _ leftovers: inout Leftovers) {
+    guard let slot = slots.find(key), let entry = slots.entry(slot) else { return }
+    slots.replace(slot, by: entry.under(facts))
+    leftovers.released.append(entry)
+  }
+
+  mutating func remove(_ key: MemoryKey, _ leftovers: inout Leftovers) {
+    guard let slot = slots.find(key), let entry = slots.remove(slot) else { return }
+    leftovers.released.append(entry)
+  }
+
+  private func fits(_ cost: Int) -> Bool { cost <= limitCost / 4 }
+
+  /// What fits is at most a quarter of the limit, so there is room before all is evicted.
+  private mutating func makeRoom(for cost: Int, _ leftovers: inout Leftovers) {
+    while self.cost > limitCost - cost || count >= limitCount {
+      guard let slot = order.victim(in: &slots) else { return }
+      evict(slot, &leftovers)
+    }
+  }
+
+  private mutating func evict(_ slot: Int32, _ leftovers: inout Leftovers) {
+    guard let entry = slots.entry(slot) else { return }
+    leftovers.released.append(entry)
+    if let asleep = entry.asleep() {
+      slots.replace(slot, by: asleep)
+      slots.move(slot, to: .weak)
+      suspectOldest(&leftovers)
+    } else {
+      _ = slots.remove(slot)
+    }
+  }
+
+  private mutating func insertWeak(_ entry: MemoryEntry, _ leftovers: inout Leftovers) {
+    guard let asleep = entry.asleep() else { return }
+    slots.insert(asleep, into: .weak)
+    suspectOldest(&leftovers)
+  }
+
+  /// For each entry that falls asleep the two oldest sleepers are looked at, in turn. So there are never many more than
+  /// twice as many as there are living objects, and no sweep ever takes long.
+  private mutating func suspectOldest(_ leftovers: inout Leftovers) {
+    for _ in 0..<min(2, weakCount) {
+      let slot = slots[.weak].oldest
+      slots.move(slot, to: .weak)
+      if let entry = slots.entry(slot), case .weak(let sleeper) = entry.hold {
+        leftovers.suspects.append((entry.key, sleeper))
+      }
+    }
+  }
+
+  private func slot(of sleeper: SleepingObject, _ key: MemoryKey) -> Int32? {
+    guard let slot = slots.find(key), case .weak(let stored)? = slots.entry(slot)?.hold, stored === sleeper else { return nil }
+    return slot
+  }
+}

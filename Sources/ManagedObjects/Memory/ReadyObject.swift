@@ -1,0 +1,41 @@
+/// An object in memory, with the response it was decoded from, so that its freshness can be judged without the file.
+///
+/// Never changed, only replaced. A class, so that a reader takes all of it from under a lock by one reference.
+final class ReadyObject: Sendable {
+  let box: any ObjectBoxing
+  let facts: EntryFacts
+  /// Length of the body in bytes.
+  let count: Int
+
+  init(box: any ObjectBoxing, facts: EntryFacts, count: Int) {
+    self.box = box
+    self.facts = facts
+    self.count = count
+  }
+
+  /// What finds the object again while somebody else keeps it alive; nil where it is a value.
+  func asleep() -> SleepingObject? {
+    box.weakBox().map { SleepingObject(weak: $0, facts: facts, count: count) }
+  }
+}
+
+/// An object that was evicted and may still be in use.
+final class SleepingObject: Sendable {
+  private let weak: any WeakBoxing
+  let facts: EntryFacts
+  let count: Int
+
+  init(weak: any WeakBoxing, facts: EntryFacts, count: Int) {
+    self.weak = weak
+    self.facts = facts
+    self.count = count
+  }
+
+  /// nil: the object is dead. Never to be called under a lock; see `WeakBoxing`.
+  func awake() -> ReadyObject? {
+    weak.box().map { ReadyObject(box: $0, facts: facts, count: count) }
+  }
+
+  /// The same object, under a newer response.
+  func under(_ facts: EntryFacts) -> SleepingObject { SleepingObject(weak: weak, facts: facts, count: count) }
+}

@@ -1,0 +1,121 @@
+/// Entries in numbered slots, each in one queue, found by key.
+///
+/// The queues are doubly linked through slot numbers, so moving an entry costs a few stores and no allocation. What is
+/// needed to find, move and choose lies apart from the entries, in small plain values.
+/// Bookkeeping only: it decides nothing, and hands back what it removes.
+struct SlotTable: Sendable {
+  enum QueueName: UInt8, Sendable {
+    /// Newcomers, until they have proved themselves.
+    case small
+    case main
+    /// Evicted ones that may still be alive.
+    case weak
+  }
+
+  struct Queue: Sendable {
+    fileprivate(set) var newest = none
+    fileprivate(set) var oldest = none
+    fileprivate(set) var count = 0
+    fileprivate(set) var cost = 0
+  }
+
+  /// A slot's place in its queue.
+  struct Link: Sendable {
+    fileprivate(set) var queue = QueueName.small
+    /// How often it was read lately; what that means is for the eviction order to say.
+    var reads: UInt8 = 0
+    fileprivate var newer = none
+    /// In a free slot: the next free one.
+    fileprivate var older = none
+    fileprivate var cost = 0
+  }
+
+  static let none = Int32(-1)
+
+  private var links: [Link] = []
+  /// nil: the slot is free.
+  private var entries: [MemoryEntry?] = []
+  private var firstFree = none
+  private var index = KeyTable()
+  private var queues = InlineArray<3, Queue>(repeating: Queue())
+
+  subscript(slot: Int32) -> Link {
+    get { links[Int(slot)] }
+    set { links[Int(slot)] = newValue }
+  }
+
+  subscript(name: QueueName) -> Queue { queues[Int(name.rawValue)] }
+
+  var keys: [MemoryKey] { entries.compactMap { $0?.key } }
+
+  func entry(_ slot: Int32) -> MemoryEntry? { entries[Int(slot)] }
+
+  @inline(__always)
+  func find(_ key: MemoryKey) -> Int32? {
+    index.find(key.hash) { entries[Int($0)]?.isOf(key) == true }
+  }
+
+  /// The key must not be in the table.
+  @discardableResult
+  mutating func insert(_ entry: MemoryEntry, into queue: QueueName) -> Int32 {
+    let slot = takeFreeSlot()
+    index.insert(slot, hash: entry.key.hash)
+    entries[Int(slot)] = entry
+    links[Int(slot)] = Link(cost: entry.cost)
+    link(slot, into: queue)
+    return slot
+  }
+
+  /// Frees the slot.
+  mutating func remove(_ slot: Int32) -> MemoryEntry? {
+    guard let entry = entries[Int(slot)] else { return nil }
+    index.remove(slot, hash: entry.key.hash)
+    unlink(slot)
+    entries[Int(slot)] = nil
+    links[Int(slot)].older = firstFree
+    firstFree = slot
+    return entry
+  }
+
+  /// To the new end of `queue`, from wherever it is.
+  mutating func move(_ slot: Int32, to queue: QueueName) {
+    unlink(slot)
+    link(slot, into: queue)
+  }
+
+  /// Another entry of the same key and cost.
+  mutating func replace(_ slot: Int32, by entry: MemoryEntry) { entries[Int(slot)] = entry }
+
+  private mutating func takeFreeSlot() -> Int32 {
+    guard firstFree != Self.none else {
+      links.append(Link())
+      entries.append(nil)
+      return Int32(links.count - 1)
+    }
+    let slot = firstFree
+    firstFree = links[Int(slot)].older
+    return slot
+  }
+
+  private mutating func link(_ slot: Int32, into name: QueueName) {
+    var queue = self[name]
+    links[Int(slot)].queue = name
+    links[Int(slot)].newer = Self.none
+    links[Int(slot)].older = queue.newest
+    if queue.newest != Self.none { links[Int(queue.newest)].newer = slot } else { queue.oldest = slot }
+    queue.newest = slot
+    queue.count += 1
+    queue.cost += links[Int(slot)].cost
+    queues[Int(name.rawValue)] = queue
+  }
+
+  private mutating func unlink(_ slot: Int32) {
+    let link = links[Int(slot)]
+    var queue = self[link.queue]
+    if link.newer != Self.none { links[Int(link.newer)].older = link.older } else { queue.newest = link.older }
+    if link.older != Self.none { links[Int(link.older)].newer = link.newer } else { queue.oldest = link.newer }
+    queue.count -= 1
+    queue.cost -= link.cost
+    queues[Int(link.queue.rawValue)] = queue
+  }
+}

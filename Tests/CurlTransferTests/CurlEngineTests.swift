@@ -1,0 +1,303 @@
+import Glibc
+import Locking
+import TestSupport
+import Testing
+
+@testable import CurlTransfer
+
+/// Many transfers at once, stopping, pausing and closing.
+@Suite struct CurlEngineTests {
+  let server: LoopbackServer
+
+  init() throws { server = try LoopbackServer() }
+
+  @Test func `2000 transfers 64 at once all end well on one thread`() async throws {
+    let total = 2000
+    for index in 0..<50 { server.on("/\(index)", Reply(200, Pattern(seed: index).bytes(1000 + index))) }
+    let engine = CurlEngine(limitConnections: 64)
+    let crowd = Crowd(total: total, engine: engine, server: server)
+    crowd.fill(64)
+    let result = try await crowd.result.wait(for: "all transfers", seconds: 60) { $0.ended == total }
+    #expect(result.good == total && result.threads.count == 1)
+    #expect(server.allHits == total && server.connectionsOpened <= 64)
+    engine.close()
+  }
+
+  // MARK: Back-pressure
+
+  @Test func `a slow consumer loses no byte and gets none twice`() async throws {
+    let count = 3_000_000
+    server.on("/a", Reply(200, body: .pattern(Pattern(seed: 7), count: count)))
+    let engine = CurlEngine()
+    let receiver = RecordingReceiver(flow: { _ in .pause })
+    engine.start(TransferRequest(server, "/a"), receiver)
+    var pauses = 0
+    while receiver.record.value.ends.isEmpty {
+      let record = try await receiver.record.wait(for: "a pause") { [pauses] in
+        $0.pauses > pauses || !$0.ends.isEmpty
+      }
+      pauses = record.pauses
+      if let id = record.id { engine.resume(id) }
+    }
+    let record = receiver.record.value
+    #expect(record.body == Pattern(seed: 7).bytes(count) && record.facts != nil)
+    #expect(record.surprises.isEmpty)
+  }
+
+  @Test func `a paused transfer holds the server back and no other transfer`() async throws {
+    server.on("/endless", .endless())
+    server.on("/a", Reply("hello"))
+    let engine = CurlEngine()
+    let paused = RecordingReceiver(keepsBody: false, flow: { _ in .pause })
+    engine.start(TransferRequest(server, "/endless"), paused)
+    let first = try await paused.record.wait(for: "a pause") { $0.pauses > 0 }
+    for _ in 0..<100 { #expect(try await engine.run(server, "/a").facts != nil) }
+    // Only what had been received before the pause may have come since: one buffer.
+    #expect(paused.record.value.bodyBytes <= first.bodyBytes + 128 << 10)
+    engine.stop(try #require(first.id))
+    #expect(try await paused.finished().kind == .stopped)
+  }
+
+  @Test func `a paused transfer is not idle`() async throws {
+    let gate = Gate()
+    server.on("/a", Reply(200, body: .pattern(Pattern(), count: 400_000)))
+    server.on("/clock", Reply("tick").held(until: gate))
+    let engine = CurlEngine()
+    let paused = RecordingReceiver(flow: { $0.pauses == 0 ? .pause : .more })
+    var request = TransferRequest(server, "/a")
+    request.idleTimeout = .seconds(1)
+    engine.start(request, paused)
+    let id = try #require(try await paused.record.wait(for: "a pause") { $0.pauses > 0 }.id)
+    // A transfer beside it that does run into the same time-out is the clock of this test.
+    var clock = TransferRequest(server, "/clock")
+    clock.idleTimeout = .seconds(2)
+    #expect(try await engine.run(clock).kind == .timedOut(.idle))
+    #expect(paused.record.value.ends.isEmpty)
+    engine.resume(id)
+    #expect(try await paused.finished().body == Pattern().bytes(400_000))
+    gate.open()
+  }
+
+  @Test func `a resume that nobody needs does no harm`() async throws {
+    server.on("/a", Reply("hello"))
+    let engine = CurlEngine()
+    let receiver = RecordingReceiver()
+    let id = try #require(engine.start(TransferRequest(server, "/a"), receiver))
+    for _ in 0..<10 { engine.resume(id) }
+    #expect(try await receiver.finished().facts != nil)
+    engine.resume(id)
+    engine.stop(id)
+    #expect(try await engine.run(server, "/a").facts != nil)
+    #expect(receiver.record.value.ends.count == 1)
+  }
+
+  // MARK: Stopping
+
+  @Test func `the receiver ends an endless body`() async throws {
+    server.on("/endless", .endless())
+    let engine = CurlEngine()
+    let receiver = RecordingReceiver(keepsBody: false, flow: { $0.bodyBytes > 1_000_000 ? .stop : .more })
+    engine.start(TransferRequest(server, "/endless"), receiver)
+    let record = try await receiver.finished()
+    #expect(record.kind == .stopped && record.surprises.isEmpty)
+    try await server.waitForAborted(1)
+  }
+
+  @Test func `a stopped transfer ends once and closes its connection`() async throws {
+    server.on("/never", .never)
+    let engine = CurlEngine()
+    let receiver = RecordingReceiver()
+    let id = try #require(engine.start(TransferRequest(server, "/never"), receiver))
+    try await server.waitForHits("/never", 1)
+    engine.stop(id)
+    engine.stop(id)
+    let record = try await receiver.finished()
+    #expect(record.kind == .stopped && record.ends.count == 1)
+    try await server.waitForAborted(1)
+  }
+
+  @Test func `a transfer stopped before it began is told all the same`() async throws {
+    server.on("/a", Reply("hello"))
+    let engine = CurlEngine()
+    let receivers = (0..<200).map { _ in RecordingReceiver() }
+    for receiver in receivers {
+      let id = try #require(engine.start(TransferRequest(server, "/a"), receiver))
+      engine.stop(id)
+    }
+    for receiver in receivers {
+      let record = try await receiver.finished()
+      #expect(record.ends.count == 1 && (record.kind == .stopped || record.facts != nil))
+    }
+  }
+
+  @Test func `a stop from inside a callback is served after it`() async throws {
+    server.on("/endless", .endless())
+    let engine = CurlEngine()
+    let receiver = RecordingReceiver(
+      keepsBody: false,
+      flow: { [weak engine] record in
+        if let id = record.id { engine?.stop(id) }
+        return .more
+      })
+    engine.start(TransferRequest(server, "/endless"), receiver)
+    #expect(try await receiver.finished().kind == .stopped)
+  }
+
+  @Test func `of many transfers those that were stopped end and the others go on`() async throws {
+    let gate = Gate()
+    server.on("/a", Reply("hello").held(until: gate))
+    let engine = CurlEngine()
+    let receivers = (0..<60).map { _ in RecordingReceiver() }
+    let ids = receivers.map { engine.start(TransferRequest(server, "/a"), $0) }
+    try await server.waitForHits("/a", 60)
+    for index in stride(from: 0, to: 60, by: 2) { engine.stop(try #require(ids[index])) }
+    for index in stride(from: 0, to: 60, by: 2) { #expect(try await receivers[index].finished().kind == .stopped) }
+    gate.open()
+    for index in stride(from: 1, to: 60, by: 2) { #expect(try await receivers[index].finished().facts != nil) }
+    #expect(receivers.allSatisfy { $0.record.value.ends.count == 1 })
+  }
+
+  // MARK: Closing
+
+  @Test func `closing ends every transfer exactly once`() async throws {
+    server.on("/never", .never)
+    server.on("/endless", .endless())
+    server.on("/a", Reply("hello"))
+    let engine = CurlEngine()
+    let receivers = (0..<90).map { _ in RecordingReceiver(keepsBody: false) }
+    for (index, receiver) in receivers.enumerated() {
+      engine.start(TransferRequest(server, ["/never", "/endless", "/a"][index % 3]), receiver)
+    }
+    try await server.waitForHits("/never", 30)
+    engine.close()
+    for (index, receiver) in receivers.enumerated() {
+      let record = try await receiver.finished()
+      #expect(record.kind == .closed || index % 3 == 2 && record.facts != nil)
+      #expect(record.ends.count == 1 && record.surprises.isEmpty)
+    }
+    try await server.wait(for: "closed connections") { $0.connectionsOpen == 0 }
+  }
+
+  @Test func `a closed engine ends a new transfer before start returns`() {
+    let engine = CurlEngine()
+    engine.close()
+    let receiver = RecordingReceiver()
+    #expect(engine.start(TransferRequest(server, "/a"), receiver) == nil)
+    #expect(receiver.record.value.kind == .closed && receiver.record.value.ends.count == 1)
+  }
+
+  @Test func `an engine that is let go ends its transfers and its thread`() async throws {
+    server.on("/never", .never)
+    let receiver = RecordingReceiver()
+    weak var gone: RecordingReceiver?
+    do {
+      let engine = CurlEngine()
+      let lost = RecordingReceiver()
+      gone = lost
+      engine.start(TransferRequest(server, "/never"), receiver)
+      engine.start(TransferRequest(server, "/never"), lost)
+      try await server.waitForHits("/never", 2)
+    }
+    #expect(try await receiver.finished().kind == .closed)
+    try await server.wait(for: "closed connections") { $0.connectionsOpen == 0 }
+    // The thread's last act is to let go of what it held.
+    while gone != nil { await Task.yield() }
+  }
+
+  @Test func `an engine may be let go by its own callback`() async throws {
+    server.on("/a", Reply("hello"))
+    let holder = Watched<CurlEngine?>(CurlEngine())
+    let receiver = RecordingReceiver(whenEnded: { _ in
+      let last = holder.update { $0.take() }
+      withExtendedLifetime(last) {}
+    })
+    holder.value?.start(TransferRequest(server, "/a"), receiver)
+    #expect(try await receiver.finished().facts != nil)
+    try await server.wait(for: "closed connections") { $0.connectionsOpen == 0 }
+  }
+
+  @Test func `close while others start, stop and resume loses no end`() async throws {
+    server.on("/a", Reply(200, body: .pattern(Pattern(), count: 50_000)))
+    for _ in 0..<20 {
+      let engine = CurlEngine()
+      let ends = Watched(0)
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<4 {
+          group.addTask { [server] in
+            for index in 0..<25 {
+              let receiver = RecordingReceiver(keepsBody: false, whenEnded: { _ in ends.update { $0 += 1 } })
+              guard let id = engine.start(TransferRequest(server, "/a"), receiver) else { continue }
+              if index % 3 == 0 { engine.stop(id) } else { engine.resume(id) }
+            }
+          }
+        }
+        group.addTask { engine.close() }
+      }
+      try await ends.wait(for: "100 ends") { $0 == 100 }
+    }
+  }
+}
+
+/// Keeps a number of transfers running until all are done: each that ends starts the next from the engine's thread.
+private final class Crowd: Sendable {
+  struct Result: Sendable {
+    var started = 0
+    var ended = 0
+    var good = 0
+    var threads: Set<UInt> = []
+  }
+
+  let result = Watched(Result())
+  private let total: Int
+  private let engine: CurlEngine
+  private let server: LoopbackServer
+
+  init(total: Int, engine: CurlEngine, server: LoopbackServer) {
+    self.total = total
+    self.engine = engine
+    self.server = server
+  }
+
+  func fill(_ count: Int) { for _ in 0..<count { startNext() } }
+
+  private func startNext() {
+    let number = result.update { result -> Int? in
+      guard result.started < total else { return nil }
+      result.started += 1
+      return result.started
+    }
+    guard let number else { return }
+    let receiver = Member(crowd: self, seed: number % 50)
+    engine.start(TransferRequest(server, "/\(number % 50)"), receiver)
+  }
+
+  final class Member: TransferReceiver {
+    let crowd: Crowd
+    let seed: Int
+    let record = Lock<[UInt8]>([])
+
+    init(crowd: Crowd, seed: Int) {
+      self.crowd = crowd
+      self.seed = seed
+    }
+
+    func headReceived(_ raw: [UInt8]) {}
+
+    func bodyReceived(_ bytes: RawSpan) -> TransferFlow {
+      let copy = bytes.withUnsafeBytes { Array($0) }
+      record.withLock { $0 += copy }
+      return .more
+    }
+
+    func ended(_ end: TransferEnd) {
+      var isGood = record.withLock { $0 } == Pattern(seed: seed).bytes(1000 + seed)
+      if case .failed = end { isGood = false }
+      crowd.result.update { [isGood] result in
+        result.ended += 1
+        result.good += isGood ? 1 : 0
+        result.threads.insert(UInt(pthread_self()))
+      }
+      crowd.startNext()
+    }
+  }
+}
