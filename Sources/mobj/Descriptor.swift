@@ -43,8 +43,7 @@ struct Descriptor: Sendable {
         rest.removeFirst(count)
       } else if errno == EAGAIN {
         // A terminal that another program has set to non-blocking.
-        var ready = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&ready, 1, -1)
+        _ = wait(for: POLLOUT)
       } else if errno != EINTR {
         throw Fault(errno)
       }
@@ -60,19 +59,17 @@ struct Descriptor: Sendable {
       let count = Glibc.read(number, &bytes, limit)
       if count >= 0 { return Array(bytes.prefix(count)) }
       guard errno == EINTR || errno == EAGAIN else { throw Fault(errno) }
-      if errno == EAGAIN { _ = waitToRead(orFor: self) }
+      if errno == EAGAIN { _ = wait(for: POLLIN) }
     }
   }
 
-  /// Waits until a read would not block.
+  /// Waits until a read, or a write, would not block.
   /// - Returns: false when `other` became readable, which then comes first.
-  func waitToRead(orFor other: Descriptor) -> Bool {
-    var ready = [
-      pollfd(fd: number, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: other.number, events: Int16(POLLIN), revents: 0),
-    ]
-    while poll(&ready, 2, -1) < 0, errno == EINTR {}
-    return number == other.number || ready[1].revents == 0
+  func wait(for event: Int32, orToRead other: Descriptor? = nil) -> Bool {
+    var ready = [pollfd(fd: number, events: Int16(event), revents: 0)]
+    if let other { ready.append(pollfd(fd: other.number, events: Int16(POLLIN), revents: 0)) }
+    while poll(&ready, nfds_t(ready.count), -1) < 0, errno == EINTR {}
+    return ready.count == 1 || ready[1].revents == 0
   }
 
   // MARK: What it is

@@ -46,7 +46,7 @@ actor InputLines {
   func next() throws(Descriptor.Fault) -> InputLine? {
     while true {
       if let line = cutter.next() { return line }
-      guard descriptor.waitToRead(orFor: stopped) else { return nil }
+      guard descriptor.wait(for: POLLIN, orToRead: stopped) else { return nil }
       let piece = try descriptor.read(atMost: Self.pieceBytes)
       if piece.isEmpty {
         cutter.end()

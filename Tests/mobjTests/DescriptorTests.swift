@@ -85,8 +85,8 @@ struct DescriptorTests {
     let first = Pipe()
     let second = Pipe()
     try first.writer.write("x")
-    #expect(first.reader.waitToRead(orFor: second.reader))
+    #expect(first.reader.wait(for: POLLIN, orToRead: second.reader))
     try second.writer.write("y")
-    #expect(!first.reader.waitToRead(orFor: second.reader))
+    #expect(!first.reader.wait(for: POLLIN, orToRead: second.reader))
   }
 }
