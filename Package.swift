@@ -27,10 +27,11 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+    .systemLibrary(name: "CFiles"),
     .target(name: "Locking", swiftSettings: strictAndMemorySafe),
     .target(name: "CurlTransfer", dependencies: ["CCurl", "Locking"], swiftSettings: strictAndMemorySafe),
     .target(
-      name: "ManagedObjects", dependencies: ["CurlTransfer", "Locking", "CZlib", "CCrypto", "CXXHash"],
+      name: "ManagedObjects", dependencies: ["CurlTransfer", "Locking", "CZlib", "CCrypto", "CXXHash", "CFiles"],
       swiftSettings: strictAndMemorySafe),
     .executableTarget(name: "mobj", dependencies: ["ManagedObjects"], swiftSettings: strict),
     .executableTarget(name: "Demo", dependencies: ["ManagedObjects", "TestSupport"], swiftSettings: strict),

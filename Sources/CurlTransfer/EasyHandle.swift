@@ -11,6 +11,8 @@ internal import Glibc
   private(set) var transfer: Transfer?
   private var isPaused = false
   private var fields: UnsafeMutablePointer<curl_slist>?
+  /// What `fields` was built from.
+  private var fieldLines: [UInt8] = []
   private var addresses: UnsafeMutablePointer<curl_slist>?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
@@ -122,7 +124,11 @@ internal import Glibc
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     setBody(request)
-    if request.method == "HEAD" { set(CURLOPT_NOBODY, 1) } else { set(CURLOPT_CUSTOMREQUEST, request.method) }
+    switch request.method {
+    case "HEAD": set(CURLOPT_NOBODY, 1)
+    case "GET" where request.body == nil: break
+    default: set(CURLOPT_CUSTOMREQUEST, request.method)
+    }
     setFields(request)
   }
 
@@ -137,13 +143,20 @@ internal import Glibc
     }
   }
 
+  /// Requests that follow one another mostly have the same fields: the list is built when they differ.
   private func setFields(_ request: TransferRequest) {
+    if unsafe fields == nil || request.fields.lines != fieldLines { buildFields(request.fields) }
+    _ = unsafe mo_easy_setopt_pointer(easy, CURLOPT_HTTPHEADER, fields)
+  }
+
+  private func buildFields(_ source: TransferFields) {
     unsafe curl_slist_free_all(fields)
     unsafe fields = nil
+    fieldLines = source.lines
     // libcurl's own additions are switched off by naming them without a value, see CURLOPT_HTTPHEADER(3).
     addLine("Expect:")
-    for name in ["Accept", "Content-Type"] where !request.fields.contains(name) { addLine("\(name):") }
-    unsafe request.fields.lines.withUnsafeBufferPointer { lines in
+    for name in ["Accept", "Content-Type"] where !source.contains(name) { addLine("\(name):") }
+    unsafe source.lines.withUnsafeBufferPointer { lines in
       var start = 0
       while start < lines.count {
         let line = unsafe UnsafeRawPointer(lines.baseAddress! + start).assumingMemoryBound(to: CChar.self)
@@ -151,7 +164,6 @@ internal import Glibc
         unsafe start += strlen(line) + 1
       }
     }
-    _ = unsafe mo_easy_setopt_pointer(easy, CURLOPT_HTTPHEADER, fields)
   }
 
   private func addLine(_ line: String) {
@@ -166,7 +178,8 @@ internal import Glibc
           "The field \(name.debugDescription) cannot be sent: it holds a line break, NUL, or a name that is no token.")
     }
     guard !request.method.isEmpty, request.method.utf8.allSatisfy(TransferFields.isTokenByte) else {
-      return TransferFailure(kind: .invalid, code: 0, message: "\(request.method.debugDescription) is no method of HTTP.")
+      return TransferFailure(
+        kind: .invalid, code: 0, message: "\(request.method.debugDescription) is no method of HTTP.")
     }
     return nil
   }

@@ -7,7 +7,8 @@ internal import Locking
 /// has something for it. Calls made on the engine's thread itself therefore never wake.
 final class EngineInbox: Sendable {
   enum Command: Sendable {
-    case start(TransferID, TransferRequest, any TransferReceiver)
+    /// Boxed, since the others are far smaller and all are copied about.
+    indirect case start(TransferID, TransferRequest, any TransferReceiver)
     case stop(TransferID)
     case resume(TransferID)
   }

@@ -37,8 +37,10 @@ struct HeadCollector {
     block.reserveCapacity(512)
   }
 
+  /// `HTTP/`; no field's name begins like that, since "/" is in no token.
   private static func isStatusLine(_ line: RawSpan) -> Bool {
-    line.byteCount >= 5 && "HTTP/".utf8.enumerated().allSatisfy { byte(line, $0.offset) == $0.element }
+    guard line.byteCount >= 5, byte(line, 0) == 0x48, byte(line, 4) == 0x2F else { return false }
+    return byte(line, 1) == 0x54 && byte(line, 2) == 0x54 && byte(line, 3) == 0x50
   }
 
   /// CR LF or a bare LF.

@@ -21,7 +21,8 @@ package struct TransferFields: Hashable, Sendable {
       return
     }
     // The length and coding of the body are said by libcurl, which knows them: two opinions are request smuggling.
-    if Self.framingNames.contains(where: { Self.isSame(name, $0) }) { return }
+    if Self.isFraming(name) { return }
+    lines.reserveCapacity(lines.count + name.count + value.count + 3)
     lines.append(contentsOf: name)
     if value.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
       lines.append(0x3B)
@@ -33,14 +34,26 @@ package struct TransferFields: Hashable, Sendable {
   }
 
   package func contains(_ name: String) -> Bool {
-    lines.split(separator: 0).contains { line in
-      Self.isSame(line.prefix { $0 != 0x3A && $0 != 0x3B }, name)
+    var rest = lines[...]
+    while let end = rest.firstIndex(of: 0) {
+      if Self.isSame(rest[..<end].prefix(name.utf8.count), name), [0x3A, 0x3B].contains(rest.byte(name.utf8.count)) {
+        return true
+      }
+      rest = rest[(end + 1)...]
+    }
+    return false
+  }
+
+  private static func isFraming(_ name: some Collection<UInt8>) -> Bool {
+    switch name.count {
+    case 6: isSame(name, "expect")
+    case 14: isSame(name, "content-length")
+    case 17: isSame(name, "transfer-encoding")
+    default: false
     }
   }
 
-  private static let framingNames = ["content-length", "transfer-encoding", "expect"]
-
-  /// Without case; `lowercase` is already so where it matters to the caller, and is folded all the same.
+  /// Without case.
   private static func isSame(_ name: some Collection<UInt8>, _ other: String) -> Bool {
     name.count == other.utf8.count && zip(name, other.utf8).allSatisfy { folded($0) == folded($1) }
   }
@@ -55,4 +68,9 @@ package struct TransferFields: Hashable, Sendable {
     default: false
     }
   }
+}
+
+extension ArraySlice<UInt8> {
+  /// The byte so far from the start; 0 beyond the end.
+  fileprivate func byte(_ offset: Int) -> UInt8 { offset < count ? self[startIndex + offset] : 0 }
 }

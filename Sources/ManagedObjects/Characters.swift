@@ -57,3 +57,6 @@ func byteText(_ bytes: some Collection<UInt8>) -> String {
   for byte in bytes { scalars.append(Unicode.Scalar(byte)) }
   return String(scalars)
 }
+
+/// ASCII letters in lower case, a character for each byte.
+func lowerText(_ bytes: some Collection<UInt8>) -> String { byteText(bytes.map { isUpper($0) ? $0 | 0x20 : $0 }) }

@@ -29,6 +29,9 @@ public struct SHA256Digest: Hashable, Sendable {
   /// The first byte: chooses a shard.
   public var firstByte: UInt8 { UInt8(truncatingIfNeeded: words.0) }
 
+  /// The first 16 bytes as two big-endian numbers, whose hexadecimal digits are the first 32 of `hex`: a file's name.
+  package var leadingWords: (UInt64, UInt64) { (words.0.bigEndian, words.1.bigEndian) }
+
   public var bytes: [UInt8] {
     [words.0, words.1, words.2, words.3].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
   }

@@ -6,11 +6,25 @@ public struct ObjectDecoder<Object: Sendable>: Sendable {
   /// What the object costs in the memory cache, in bytes; nil: the length of its body.
   public let cost: (@Sendable (Object) -> Int)?
 
+  /// Only hands on what is there: runs on the transfer's thread.
+  let isInline: Bool
+  /// Its object is for one caller alone, and never kept.
+  let isKept: Bool
+
   public init(
     _ name: String, cost: (@Sendable (Object) -> Int)? = nil, decode: @escaping @Sendable (Loaded) throws -> Object
   ) {
+    self.init(name, cost: cost, isInline: false, isKept: true, decode: decode)
+  }
+
+  init(
+    _ name: String, cost: (@Sendable (Object) -> Int)? = nil, isInline: Bool, isKept: Bool,
+    decode: @escaping @Sendable (Loaded) throws -> Object
+  ) {
     self.name = name
     self.cost = cost
+    self.isInline = isInline
+    self.isKept = isKept
     self.decode = decode
   }
 

@@ -64,7 +64,8 @@ public struct ObjectError: Error, Sendable, CustomStringConvertible {
 
   /// What a backend threw, in our terms: our own errors as they are, all else as `.cacheBroken`.
   init(cacheFault error: any Error) {
-    self = error as? ObjectError
+    self =
+      error as? ObjectError
       ?? ObjectError(.cacheBroken, "The cache could not be used: \(error).", underlying: error)
   }
 

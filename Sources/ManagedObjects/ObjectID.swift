@@ -2,7 +2,10 @@
 ///
 /// Kind and namespace are part of the identity, so an oid and a URL of equal text never meet.
 public struct ObjectID: Hashable, Sendable, CustomStringConvertible {
-  public enum Kind: UInt8, Sendable { case oid = 1, url = 2 }
+  public enum Kind: UInt8, Sendable {
+    case oid = 1
+    case url = 2
+  }
 
   /// The caller's division of its own names, for `remove(namespace:)`; "" by default.
   public let namespace: String

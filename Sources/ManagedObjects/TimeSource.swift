@@ -34,11 +34,27 @@ package struct SystemTime: TimeSource {
   }
 
   package func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> ScheduledWork {
-    let item = DispatchWorkItem(block: work)
-    let nanoseconds = min(Int64(Int32.max) * 1_000_000, max(0, delay.wholeMilliseconds) &* 1_000_000)
-    DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds)), execute: item)
-    // Sound: DispatchWorkItem is not marked Sendable, but its `cancel` may be called from any thread (dispatch/block.h).
-    nonisolated(unsafe) let shared = item
-    return ScheduledWork { unsafe shared.cancel() }
+    let timer = Timer(after: delay, work)
+    return ScheduledWork { timer.cancel() }
   }
+}
+
+/// One shot of a dispatch timer, which unlike `asyncAfter` gives back what it holds as soon as it is cancelled.
+private final class Timer: Sendable {
+  /// Holds this timer through its handler, until it fires or is cancelled.
+  // Sound: a dispatch source is not marked Sendable, but may be used from any thread (dispatch/source.h).
+  private nonisolated(unsafe) let source: any DispatchSourceTimer
+
+  init(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    unsafe source = DispatchSource.makeTimerSource(queue: .global())
+    let milliseconds = Int(clamping: min(max(0, delay.wholeMilliseconds), Int64(Int32.max)))
+    unsafe source.schedule(deadline: .now() + .milliseconds(milliseconds), leeway: .milliseconds(1))
+    unsafe source.setEventHandler { [self] in
+      unsafe source.cancel()
+      work()
+    }
+    unsafe source.activate()
+  }
+
+  func cancel() { unsafe source.cancel() }
 }

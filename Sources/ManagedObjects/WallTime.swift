@@ -5,6 +5,9 @@
 public struct WallTime: Hashable, Comparable, Sendable {
   public var milliseconds: Int64
 
+  /// Before everything.
+  public static let distantPast = WallTime(milliseconds: .min)
+
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
   public init(seconds: Int64) { milliseconds = seconds.clampedMultiply(by: 1000) }
 

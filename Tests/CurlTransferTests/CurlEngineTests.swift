@@ -189,11 +189,11 @@ import Testing
   @Test func `an engine that is let go ends its transfers and its thread`() async throws {
     server.on("/never", .never)
     let receiver = RecordingReceiver()
-    weak var gone: RecordingReceiver?
+    let held: Held
     do {
       let engine = CurlEngine()
       let lost = RecordingReceiver()
-      gone = lost
+      held = Held(lost)
       engine.start(TransferRequest(server, "/never"), receiver)
       engine.start(TransferRequest(server, "/never"), lost)
       try await server.waitForHits("/never", 2)
@@ -201,7 +201,7 @@ import Testing
     #expect(try await receiver.finished().kind == .closed)
     try await server.wait(for: "closed connections") { $0.connectionsOpen == 0 }
     // The thread's last act is to let go of what it held.
-    while gone != nil { await Task.yield() }
+    try await until("the receiver is gone") { held.value == nil }
   }
 
   @Test func `an engine may be let go by its own callback`() async throws {
@@ -300,4 +300,10 @@ private final class Crowd: Sendable {
       crowd.startNext()
     }
   }
+}
+
+/// Looks whether somebody still holds an object.
+private struct Held: Sendable {
+  weak let value: RecordingReceiver?
+  init(_ value: RecordingReceiver?) { self.value = value }
 }

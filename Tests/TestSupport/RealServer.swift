@@ -39,10 +39,12 @@ package final class RealServer: Sendable {
     home = try TemporaryFolder("nginx")
     let (listener, port) = try Socket.listening(on: "127.0.0.1")
     self.port = port
-    defer { close(listener) }
     let text = Self.configuration(port: port, root: root, workers: workers, directives: directives)
     let configuration = try home.write("nginx.conf", text)
-    watchdog = Lock(try Self.start(configuration, home: home.path, listener: listener))
+    do {
+      defer { close(listener) }
+      watchdog = Lock(try Self.start(configuration, home: home.path, listener: listener))
+    }
     do {
       try waitUntilItAnswers()
     } catch {
@@ -106,9 +108,10 @@ package final class RealServer: Sendable {
     """
   }
 
-  /// The shell's own standard input is the leash; nginx, as the inherited socket, has descriptor 9.
+  /// The shell's standard input is the leash, and nginx gets the socket as descriptor 9. The shell lets go of that one,
+  /// so that a client is refused, and does not wait, where nginx has died.
   private static func start(_ configuration: String, home: String, listener: Int32) throws -> Watchdog {
-    let script = "\(binary) -p '\(home)/' -c '\(configuration)' -e error.log & read line; kill $!; wait $!"
+    let script = "\(binary) -p '\(home)/' -c '\(configuration)' -e error.log & exec 9>&-; read line; kill $!; wait $!"
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw SystemFault("pipe") }
     defer { close(ends[0]) }
@@ -120,10 +123,18 @@ package final class RealServer: Sendable {
     posix_spawn_file_actions_addopen(&actions, 1, "\(home)/output.log", O_WRONLY | O_CREAT | O_APPEND, 0o600)
     posix_spawn_file_actions_adddup2(&actions, 1, 2)
     posix_spawn_file_actions_adddup2(&actions, listener, 9)
+    // This thread may block signals; a shell that cannot hear SIGCHLD waits for ever.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var process = pid_t()
     let status = withStrings(["/bin/sh", "-c", script]) { arguments in
       withStrings(["NGINX=9;", "PATH=/usr/sbin:/usr/bin:/bin"]) { environment in
-        posix_spawn(&process, "/bin/sh", &actions, nil, arguments, environment)
+        posix_spawn(&process, "/bin/sh", &actions, &attributes, arguments, environment)
       }
     }
     guard status == 0 else {

@@ -1,3 +1,4 @@
+import ManagedObjects
 import TestSupport
 import Testing
 
@@ -99,6 +100,85 @@ import Testing
     #expect(try client.receive().isEmpty)
     #expect(throws: SystemFault.self) { try RawClient(port: server.port) }
     #expect(server.abortedReplies == 0)
+  }
+
+  @Test func `a chain of redirects leads to its target hop by hop`() throws {
+    let server = try LoopbackServer()
+    server.redirect("/r", hops: 3, to: "http://127.0.0.1:1/end", status: 307)
+    let client = try RawClient(port: server.port)
+    var places: [String] = []
+    for path in ["/r", "/r/1", "/r/2"] {
+      try client.get(path)
+      let head = try client.receiveReply().head
+      #expect(head.hasPrefix("HTTP/1.1 307 Temporary Redirect\r\n"))
+      places += head.split(separator: "\r\n").filter { $0.hasPrefix("Location: ") }.map { String($0.dropFirst(10)) }
+    }
+    #expect(places == ["/r/1", "/r/2", "http://127.0.0.1:1/end"])
+  }
+
+  @Test func `the date is as set`() throws {
+    let server = try LoopbackServer { _ in Reply("a") }
+    let client = try RawClient(port: server.port)
+    func head() throws -> String {
+      try client.get("/")
+      return try client.receiveReply().head
+    }
+    #expect(try head().contains(/Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/))
+    server.date = .fixed("never")
+    #expect(try head().contains("Date: never\r\n"))
+    server.date = .none
+    #expect(try head().contains("Date") == false)
+    #expect(httpDate(WallTime(seconds: 784_111_777)) == "Sun, 06 Nov 1994 08:49:37 GMT")
+    #expect(httpDate(WallTime(seconds: 951_782_400)) == "Tue, 29 Feb 2000 00:00:00 GMT")
+  }
+
+  @Test func `a wait that is in vain says for what, and a cancelled one ends`() async throws {
+    let server = try LoopbackServer()
+    await #expect(throws: TimedOut.self) { try await server.waitForHits("/a", 1, seconds: 0.01) }
+    #expect(throws: TimedOut.self) { try server.waitForAborted(1, seconds: 0.01) }
+    let waiting = Task { try await server.waitForHits("/a", 1) }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+  }
+
+  @Test func `only the first requests are kept, all are counted`() throws {
+    let server = try LoopbackServer(limitRecorded: 2)
+    let client = try RawClient(port: server.port)
+    for path in ["/1", "/2", "/3"] {
+      try client.get(path)
+      _ = try client.receiveReply()
+    }
+    #expect(server.requests.map(\.path) == ["/1", "/2"])
+    #expect(server.allHits == 3)
+    #expect(server.requests("/2").count == 1)
+  }
+
+  @Test func `a handler may use its server`() throws {
+    let server = try LoopbackServer()
+    server.otherwise { [weak server] in Reply("\(server?.hits($0.path) ?? -1)") }
+    let client = try RawClient(port: server.port)
+    for count in 1...2 {
+      try client.get("/a")
+      #expect(try client.receiveReply().body == Array("\(count)".utf8))
+    }
+  }
+
+  @Test func `100 connections are served at once`() throws {
+    let server = try LoopbackServer { Reply($0.path) }
+    let clients = try (0..<100).map { _ in try RawClient(port: server.port) }
+    for round in 0..<5 {
+      for (number, client) in clients.enumerated() { try client.get("/\(round)/\(number)") }
+      for (number, client) in clients.enumerated() {
+        #expect(try client.receiveReply().body == Array("/\(round)/\(number)".utf8))
+      }
+    }
+    #expect(server.connectionsOpened == 100)
+    #expect(server.allHits == 500)
+  }
+
+  @Test func `a closed port refuses`() throws {
+    let closed = try ClosedPort()
+    #expect(throws: SystemFault.self) { try RawClient(port: closed.port) }
   }
 
   @Test func `a server that is let go of closes its port`() throws {

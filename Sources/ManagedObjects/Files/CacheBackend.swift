@@ -39,6 +39,9 @@ public protocol CacheBackend: AnyObject, Sendable {
   /// One bounded step towards the limits. Default: none needed.
   func trim(budget: Duration) throws -> TrimResult
 
+  /// Waits until a trim that is due has been made, at most so long: for the end of a program. Default: nothing.
+  func settle(atMost time: Duration)
+
   /// Reads every entry and removes the damaged ones if `repairs`. Default: looks up all that `forEach` shows.
   func verify(repairs: Bool, progress: (VerifyResult) -> Void) throws -> VerifyResult
 
@@ -87,7 +90,8 @@ public struct EntryWriter: ~Copyable, Sendable {
     return try writing.salvage()
   }
 
-  public consuming func commit(_ facts: EntryFacts) throws -> any EntryLease {
+  /// Ends the writer, unless it throws: then `salvage` may still be asked.
+  public mutating func commit(_ facts: EntryFacts) throws -> any EntryLease {
     guard let writing else { throw ObjectError(.cacheBroken, "The writer has ended.") }
     let lease = try writing.commit(facts)
     self.writing = nil

@@ -25,6 +25,17 @@ public struct EntryFacts: Hashable, Sendable {
   }
 }
 
+extension EntryFacts {
+  /// Asked for again before it is used, under every freshness: as if it had come at the beginning of time.
+  package var invalidated: EntryFacts {
+    var facts = self
+    facts.responseTime = .distantPast
+    return facts
+  }
+
+  package var isInvalidated: Bool { responseTime == .distantPast }
+}
+
 /// One entry as `forEach` shows it.
 public struct EntrySummary: Sendable {
   public let key: EntryKey

@@ -28,7 +28,7 @@ package enum HTTPDate {
       return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
     // 1970-01-01 was a Thursday.
-    let weekday = title(weekdays[Int((days % 7 + 11) % 7)])
+    let weekday = title(weekdays[Int((days % 7 + 10) % 7)])
     return "\(weekday), \(padded(date.day)) \(title(months[Int(date.month) - 1])) \(padded(date.year, 4)) "
       + "\(padded(clock / 3600)):\(padded(clock / 60 % 60)):\(padded(clock % 60)) GMT"
   }

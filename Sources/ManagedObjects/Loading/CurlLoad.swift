@@ -20,15 +20,27 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
     /// Why the load is to fail, however this hop ends.
     var refusal: ObjectError?
     var isStopped = false
+
+    /// What becomes of so many bytes of this hop's body.
+    mutating func fate(of count: Int) -> Fate {
+      guard refusal == nil, !isStopped, let transfer else { return .stop }
+      guard next != nil else { return .pass(transfer) }
+      droppedBytes += count
+      // Reading so much of a redirect's body costs less than a new connection would.
+      return droppedBytes > 64 << 10 ? .stop : .drop
+    }
+  }
+
+  private enum Fate: Sendable {
+    case pass(TransferID)
+    case drop
+    case stop
   }
 
   private let state: Lock<State>
   private let target: Target
   private weak let engine: CurlEngine?
   private let options: CurlLoaderOptions
-
-  /// Reading so much of a redirect's body costs less than a new connection would.
-  private static var limitDroppedBytes: Int { 64 << 10 }
 
   init(_ request: LoadRequest, for target: Target, engine: CurlEngine, options: CurlLoaderOptions) {
     state = Lock(State(request: request))
@@ -82,12 +94,10 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
       return (state.request, state.location, state.hops)
     }
     guard let location else { return }
-    switch (redirect(head, request, from: location, hops), request.redirectMode) {
-    case (.none, _), (_, .manual): pass(head)
-    case (.to(let next), .follow): state.withLock { $0.next = next }
-    case (.refused(let error), .follow): refuse(error)
-    case (_, .refuse):
-      refuse(ObjectError(.refusedByPolicy, "The server redirects, and this request forbids that.", head: head))
+    switch redirect(head, request, from: location, hops) {
+    case .none: pass(head)
+    case .to(let next): state.withLock { $0.next = next }
+    case .refused(let error): refuse(ObjectError(error.code, error.message, head: head))
     }
   }
 
@@ -115,7 +125,7 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
 
   func bodyReceived(_ bytes: RawSpan) -> TransferFlow {
     let count = bytes.byteCount
-    switch state.withLock({ $0.fate(of: count, limit: Self.limitDroppedBytes) }) {
+    switch state.withLock({ $0.fate(of: count) }) {
     case .stop: return .stop
     case .drop: return .more
     case .pass(let id):
@@ -154,17 +164,5 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
       state.isStopped = isStopped
     }
     begin()
-  }
-}
-
-extension CurlLoad.State {
-  fileprivate enum Fate: Sendable { case pass(TransferID), drop, stop }
-
-  /// What becomes of so many bytes of this hop's body.
-  fileprivate mutating func fate(of count: Int, limit: Int) -> Fate {
-    guard refusal == nil, !isStopped, let transfer else { return .stop }
-    guard next != nil else { return .pass(transfer) }
-    droppedBytes += count
-    return droppedBytes > limit ? .stop : .drop
   }
 }

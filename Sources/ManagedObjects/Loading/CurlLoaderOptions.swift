@@ -23,4 +23,10 @@ public struct CurlLoaderOptions: Sendable {
   public var hostOverrides: [String: String] = [:]
 
   public init() {}
+
+  /// As a manager of this policy makes its loader.
+  init(_ policy: Policy) {
+    secretFields = policy.secretFields
+    limitConnections = max(1, policy.limitTransfers)
+  }
 }

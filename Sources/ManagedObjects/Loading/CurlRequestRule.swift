@@ -12,10 +12,13 @@ enum CurlRequestRule {
     case .success(let read): location = read
     }
     guard location.isHTTP, let port = location.effectivePort else {
-      return .failure(ObjectError(.unsupportedScheme, "\(location.scheme) is not loaded over HTTP; give the manager a loader for it."))
+      return .failure(
+        ObjectError(.unsupportedScheme, "\(location.scheme) is not loaded over HTTP; give the manager a loader for it.")
+      )
     }
     if let name = request.fields.refusedName {
-      return .failure(ObjectError(.invalidRequest, "The field \(name.debugDescription) cannot be sent; mend its name or value."))
+      return .failure(
+        ObjectError(.invalidRequest, "The field \(name.debugDescription) cannot be sent; mend its name or value."))
     }
     let origin = TransferOrigin(scheme: location.scheme, host: location.host, port: port)
     var transfer = TransferRequest(url: location.text, origin: origin)

@@ -1,7 +1,8 @@
 /// Remembers, by hash alone, which keys were evicted not long ago.
 ///
-/// A key that comes back while it is remembered was evicted too early. Eight bytes a place, one place per hash: a later
-/// key overwrites an earlier one, and two keys of equal hash are taken for one. Either costs a little hit ratio only.
+/// A key that comes back while it is remembered was evicted too early. One place of eight bytes per hash, four places
+/// for each key to be remembered: a later key may overwrite an earlier one, and two keys of equal hash are taken for one.
+/// Either costs a little hit ratio only.
 struct GhostTable: Sendable {
   private struct Place: Sendable {
     var tag: UInt32 = 0
@@ -15,7 +16,7 @@ struct GhostTable: Sendable {
 
   /// - Parameter memory: how many evictions are to be remembered.
   mutating func remember(_ hash: Int, memory: Int) {
-    if memory > places.count / 2 { grow() }
+    if memory > places.count / 4 { grow() }
     evictions &+= 1
     let tag = UInt32(truncatingIfNeeded: hash)
     places[index(tag)] = Place(tag: tag, number: evictions)

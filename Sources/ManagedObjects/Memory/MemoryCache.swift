@@ -51,6 +51,20 @@ final class MemoryCache: Sendable {
     change { contents, leftovers in contents.replaceFacts(facts, for: key, &leftovers) }
   }
 
+  /// Whether another answer is kept now than when these facts were found; nil: than when nothing was.
+  func hasChanged(_ key: MemoryKey, since facts: EntryFacts?) -> Bool {
+    let now = contents.withLock { contents -> EntryFacts? in contents.facts(of: key) }
+    guard let now else { return false }
+    return now.generation != facts?.generation || now.responseTime != facts?.responseTime
+  }
+
+  /// Changes what is known of all whose keys fit.
+  func updateFacts(where fits: (MemoryKey) -> Bool, to change: (EntryFacts) -> EntryFacts) {
+    for key in contents.withLock({ $0.keys }).filter(fits) {
+      if let facts = contents.withLock({ $0.facts(of: key) }) { replaceFacts(change(facts), for: key) }
+    }
+  }
+
   /// The object is not found afterwards, even while somebody uses it.
   func remove(_ key: MemoryKey) {
     change { contents, leftovers in contents.remove(key, &leftovers) }

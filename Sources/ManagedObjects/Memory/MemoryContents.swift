@@ -42,6 +42,9 @@ struct MemoryContents: Sendable {
     return slots.entry(slot)?.hold
   }
 
+  /// What is known of the key's object, without counting as a use.
+  func facts(of key: MemoryKey) -> EntryFacts? { slots.find(key).flatMap { slot in slots.entry(slot)?.facts } }
+
   /// Replaces the entry of the key, if there is one. Returns whether the object is held strongly.
   mutating func insert(_ new: MemoryEntry, _ leftovers: inout Leftovers) -> Bool {
     let old = slots.find(new.key).flatMap { slot in (slots[slot].queue, slots[slot].reads) }
@@ -63,7 +66,8 @@ struct MemoryContents: Sendable {
 
   /// The object that was found asleep is alive: it is kept again, unless its entry was replaced meanwhile or it costs
   /// too much.
-  mutating func wake(_ sleeper: SleepingObject, of key: MemoryKey, as ready: ReadyObject, _ leftovers: inout Leftovers) {
+  mutating func wake(_ sleeper: SleepingObject, of key: MemoryKey, as ready: ReadyObject, _ leftovers: inout Leftovers)
+  {
     guard let slot = slot(of: sleeper, key), let cost = slots.entry(slot)?.cost, fits(cost) else { return }
     _ = slots.remove(slot)
     makeRoom(for: cost, &leftovers)
@@ -127,7 +131,9 @@ struct MemoryContents: Sendable {
   }
 
   private func slot(of sleeper: SleepingObject, _ key: MemoryKey) -> Int32? {
-    guard let slot = slots.find(key), case .weak(let stored)? = slots.entry(slot)?.hold, stored === sleeper else { return nil }
+    guard let slot = slots.find(key), case .weak(let stored)? = slots.entry(slot)?.hold, stored === sleeper else {
+      return nil
+    }
     return slot
   }
 }

@@ -25,6 +25,14 @@ final class MemoryEntry: Sendable {
       && self.key.representation == key.representation
   }
 
+  /// What is known of the response that the object was made from.
+  var facts: EntryFacts {
+    switch hold {
+    case .strong(let ready): ready.facts
+    case .weak(let sleeper): sleeper.facts
+    }
+  }
+
   /// What stays of a strong entry when it is evicted; nil where its object is a value.
   func asleep() -> MemoryEntry? {
     guard case .strong(let ready) = hold else { return nil }

@@ -30,3 +30,8 @@ final class WeakBox<Object: Sendable>: WeakBoxing {
 
   func box() -> (any ObjectBoxing)? { unsafe (object as? Object).map(ObjectBox.init) }
 }
+
+extension ObjectBoxing {
+  /// The object, where it is of that type.
+  func object<Object: Sendable>(as type: Object.Type) -> Object? { (self as? ObjectBox<Object>)?.object }
+}

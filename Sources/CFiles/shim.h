@@ -1,0 +1,47 @@
+// Doors for the file caches to what Swift cannot call: statx and renameat2, which Glibc's module hides or may lack,
+// and atomic access to memory that processes share. All are inline and have no state.
+#pragma once
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+// O_NOATIME of open(2).
+static const int mo_no_atime = __O_NOATIME;
+// UTIME_OMIT of utimensat(2).
+static const long mo_time_omit = UTIME_OMIT;
+
+// What the caches ask of a file's status; times in nanoseconds since 1970, `born` 0 where the file system has none.
+struct mo_file_info {
+  uint64_t device, inode;
+  int64_t bytes, modified, born;
+  uint32_t mode, owner;
+};
+
+// statx(2); never follows a symbolic link in the last component.
+static inline int mo_file_info(int folder, const char *path, struct mo_file_info *out) {
+  struct statx from;
+  long result = syscall(SYS_statx, folder, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, STATX_BASIC_STATS | STATX_BTIME, &from);
+  if (result != 0) return -1;
+  out->device = makedev(from.stx_dev_major, from.stx_dev_minor);
+  out->inode = from.stx_ino;
+  out->bytes = (int64_t)from.stx_size;
+  out->modified = from.stx_mtime.tv_sec * 1000000000 + from.stx_mtime.tv_nsec;
+  out->born = (from.stx_mask & STATX_BTIME) ? from.stx_btime.tv_sec * 1000000000 + from.stx_btime.tv_nsec : 0;
+  out->mode = from.stx_mode;
+  out->owner = from.stx_uid;
+  return 0;
+}
+
+// renameat2(2) with RENAME_NOREPLACE inside one folder: fails with EEXIST where `to` is there already.
+static inline int mo_rename_new(int folder, const char *from, const char *to) {
+  return (int)syscall(SYS_renameat2, folder, from, folder, to, 1u);
+}
+
+// Counters need no order among each other, so all of these are relaxed.
+static inline int64_t mo_load(const int64_t *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
+static inline void mo_store(int64_t *at, int64_t value) { __atomic_store_n(at, value, __ATOMIC_RELAXED); }
+static inline int64_t mo_add(int64_t *at, int64_t value) { return __atomic_add_fetch(at, value, __ATOMIC_RELAXED); }

@@ -1,0 +1,15 @@
+/// What an async call gives beside the object.
+public struct Answer<Object: Sendable>: Sendable {
+  public let object: Object
+  public let source: ObjectSource
+  public let head: LoadHead
+  /// Length of the body in bytes, decoded.
+  public let bytes: Int
+
+  init(_ object: Object, _ delivered: Delivered) {
+    self.object = object
+    source = delivered.source
+    head = delivered.head
+    bytes = delivered.count
+  }
+}

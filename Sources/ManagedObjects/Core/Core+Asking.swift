@@ -1,0 +1,196 @@
+internal import FoundationEssentials
+
+/// The part of the core that takes requests.
+extension Core {
+  // MARK: Users
+
+  func manage<User: ManagedUser>(_ user: User, _ request: ObjectRequest, _ caller: (any Actor)?) -> Handler? {
+    let (seat, former) = users.seat(user) { desk in UserSeat(user, makeSeatID(), request, at: desk) }
+    if let former { supersede(former, caller) }
+    let handler = ask(request, seat, whenFull: .bumpOldest, caller: .user(caller))
+    if handler != nil { (user as? any DeathNotifying)?.watch(DeathWatch(core: self, seat: seat.id)) }
+    return handler
+  }
+
+  private func supersede(_ seat: any CancellableSeat, _ caller: (any Actor)?) {
+    _ = seat.cancel(.superseded, from: .user(caller))
+    leave(seat.id, .superseded)
+  }
+
+  /// True: its request ended so.
+  func leave(_ user: AnyObject, _ caller: (any Actor)?) -> Bool {
+    guard let seat = users.current(user) else { return false }
+    let hasLeft = seat.cancel(.left, from: .user(caller))
+    leave(seat.id, .left)
+    return hasLeft
+  }
+
+  // MARK: Everybody
+
+  /// From memory at once where that may be; else joins or makes the handler. nil: it has ended.
+  @discardableResult
+  func ask(
+    _ request: ObjectRequest, _ seat: any Seat, whenFull: ObjectRequest.WhenFull, output: OutputTarget? = nil,
+    caller: Caller
+  ) -> Handler? {
+    let key: HandlerKey
+    switch handlerKey(request) {
+    case .success(let valid): key = valid
+    case .failure(let error):
+      seat.end(.failed(error), from: caller)
+      return nil
+    }
+    let joiner = CoreState.Joiner(
+      seat: seat,
+      wish: HandlerState.Wish(
+        representation: seat.representation, priority: request.priority,
+        holdsPlace: (request.whenFull ?? whenFull) == .wait),
+      locations: request.locations, whenFull: request.whenFull ?? whenFull, output: output)
+    return ask(key, joiner, timeout: request.timeout ?? policy.timeout, caller)
+  }
+
+  private func ask(_ key: HandlerKey, _ joiner: CoreState.Joiner, timeout: Duration?, _ caller: Caller) -> Handler? {
+    while true {
+      let ready = ready(key, joiner.seat.representation)
+      if let ready, isFresh(ready, key) {
+        answer(joiner.seat, ready, caller)
+        return nil
+      }
+      if joiner.whenFull == .bumpOldest { dropDeadUsers() }
+      switch join(key, joiner, unlessChangedSince: ready) {
+      case .joined(let handler):
+        setDeadline(timeout, joiner.seat)
+        return handler
+      case .closed:
+        joiner.seat.end(.cancelled(.closed), from: caller)
+        return nil
+      case .changed: continue
+      }
+    }
+  }
+
+  /// Nobody is bumped while a handler without live users holds a place. Looks at the oldest few only: the sweep does
+  /// the rest.
+  private func dropDeadUsers() {
+    for seat in read({ $0.oldestSeats(limit: 64) }) where !seat.isAlive { leave(seat.id, .left) }
+  }
+
+  private enum Joined: Sendable {
+    case joined(Handler)
+    case closed, changed
+  }
+
+  /// Looks into memory once more under the core's lock: a handler puts its object there before it goes, so nobody
+  /// falls between "on its way" and "in memory".
+  private func join(_ key: HandlerKey, _ joiner: CoreState.Joiner, unlessChangedSince seen: ReadyObject?) -> Joined {
+    let memoryKey = memoryKey(key, joiner.seat.representation)
+    return stepForResult { state in
+      if state.byKey[key] == nil, let memoryKey, memory.hasChanged(memoryKey, since: seen?.facts) {
+        return (.changed, [])
+      }
+      guard let (handler, work) = state.join(key, joiner, now: time.now) else { return (.closed, []) }
+      return (.joined(handler), work)
+    }
+  }
+
+  private func setDeadline(_ timeout: Duration?, _ seat: any Seat) {
+    guard let timeout else { return }
+    let id = seat.id
+    let deadline = later(timeout) { core in
+      let error = ObjectError(
+        .timedOut, "The request was not answered within \(timeout); allow it more time, or try again.")
+      core.step { $0.expire(id, error, now: core.time.now) }
+    }
+    step { $0.setDeadline(deadline, for: id) }
+  }
+
+  // MARK: Memory
+
+  /// nil: not there, or not to be asked.
+  func ready(_ key: HandlerKey, _ representation: Representation?) -> ReadyObject? {
+    memoryKey(key, representation).flatMap { memory.find($0) }
+  }
+
+  /// nil: this request may not be answered from memory.
+  private func memoryKey(_ key: HandlerKey, _ representation: Representation?) -> MemoryKey? {
+    guard let representation, [.standard, .forceCache, .onlyIfCached].contains(key.mode) else { return nil }
+    return MemoryKey(id: key.id, scope: key.scope, representation: representation)
+  }
+
+  private func isFresh(_ ready: ReadyObject, _ key: HandlerKey) -> Bool {
+    if case .fresh = verdict(ready.facts, key, mode: key.mode) { true } else { false }
+  }
+
+  private func answer(_ seat: any Seat, _ ready: ReadyObject, _ caller: Caller) {
+    step { state in
+      state.statistics.memoryHits += 1
+      return []
+    }
+    seat.end(
+      .ready(ready.box, Delivered(source: .memory, head: ready.facts.head, count: ready.count)), from: caller)
+  }
+
+  /// The object if it is ready in memory and may be used; nothing is loaded.
+  func peek<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Object? {
+    guard case .success(let key) = handlerKey(request), let ready = ready(key, decoder.representation),
+      isFresh(ready, key)
+    else { return nil }
+    return ready.box.object(as: Object.self)
+  }
+
+  // MARK: What is asked for
+
+  /// What requests must share to share a handler; or what is wrong with this one.
+  func handlerKey(_ request: ObjectRequest) -> Result<HandlerKey, ObjectError> {
+    if let name = request.fields.refusedName {
+      return .failure(
+        ObjectError(
+          .invalidRequest,
+          "The header field “\(name)” has a name or value that HTTP does not allow; leave out CR, LF, "
+            + "NUL and characters above U+00FF."))
+    }
+    return id(of: request).map { id in
+      HandlerKey(
+        id: id,
+        scope: scopes.scope(named: request.credentialScope, fields: request.fields) {
+          SHA256Digest(of: $0, key: processSecret).hex
+        },
+        fields: request.fields, mode: request.mode, freshness: request.freshness ?? policy.freshness,
+        limitBytes: request.limitBytes)
+    }
+  }
+
+  func id(of request: ObjectRequest) -> Result<ObjectID, ObjectError> {
+    if let oid = request.oid {
+      guard !oid.isEmpty else {
+        return .failure(
+          ObjectError(.invalidRequest, "The oid is empty; give the object a name, or nil to name it by its URL."))
+      }
+      return .success(ObjectID(oid, namespace: request.namespace))
+    }
+    guard let first = request.locations.first else {
+      return .failure(ObjectError(.invalidURL, "The request has neither an oid nor a URL."))
+    }
+    return URLRule.parse(first)
+      .map { ObjectID($0.key, kind: .url, namespace: request.namespace) }
+      .mapError { ObjectError(.invalidURL, "“\(redacted(first))” is not a URL that can be loaded: \($0.why).") }
+  }
+}
+
+/// A user that tells of its own death, so that nobody has to find out.
+protocol DeathNotifying: AnyObject {
+  func watch(_ watch: DeathWatch)
+}
+
+/// Held by a user; dropped with it.
+final class DeathWatch: Sendable {
+  private weak let core: Core?
+  private let seat: SeatID
+
+  init(core: Core, seat: SeatID) {
+    self.core = core
+    self.seat = seat
+  }
+
+  deinit { core?.leave(seat, .left) }
+}

@@ -1,0 +1,265 @@
+internal import FoundationEssentials
+
+/// The async side of the core: a thin layer on the same path.
+extension Core {
+  nonisolated(nonsending) func answer<Object: Sendable>(
+    _ request: ObjectRequest, _ decoder: ObjectDecoder<Object>, output: OutputTarget?,
+    _ progress: (@Sendable (LoadProgress) -> Void)?
+  ) async throws(ObjectError) -> Answer<Object> {
+    let seat = WaiterSeat(makeSeatID(), decoder, progress)
+    ask(request, seat, whenFull: .wait, output: output, caller: .library)
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in seat.wait(continuation) }
+    } onCancel: {
+      giveUp(seat)
+    }
+    return try result.get()
+  }
+
+  private func giveUp(_ seat: any Seat) {
+    seat.end(.cancelled(.left), from: .library)
+    leave(seat.id, .left)
+  }
+
+  /// A hit before anything is made.
+  func peekCounting<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Object? {
+    guard let object = peek(request, decoder) else { return nil }
+    step { state in
+      state.statistics.memoryHits += 1
+      return []
+    }
+    return object
+  }
+
+  nonisolated(nonsending) func prefetch(_ requests: [ObjectRequest]) async -> [Int: ObjectError] {
+    let round = PrefetchRound(count: requests.count)
+    let seats = requests.indices.map { place in
+      PrefetchSeat(makeSeatID()) { ending in round.ended(place, ending) }
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        round.wait(continuation)
+        for (request, seat) in zip(requests, seats) where !Task.isCancelled {
+          var request = request
+          request.priority = min(request.priority, .low)
+          ask(request, seat, whenFull: .wait, caller: .library)
+        }
+        if Task.isCancelled { for seat in seats { giveUp(seat) } }
+      }
+    } onCancel: {
+      for seat in seats { giveUp(seat) }
+    }
+  }
+
+  nonisolated(nonsending) func settle(_ limit: Duration) async {
+    let start = time.now
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      let once = Once { continuation.resume() }
+      let timer = later(limit) { _ in once.run() }
+      filePool.whenIdle {
+        timer.cancel()
+        once.run()
+      }
+    }
+    guard let backend else { return }
+    let rest = limit - (time.now - start)
+    guard rest > .zero else { return }
+    await onFilePool { backend.settle(atMost: rest) }
+  }
+
+  // MARK: What is stored
+
+  nonisolated(nonsending) func contains(_ request: ObjectRequest) async throws(ObjectError) -> Bool {
+    let key = try handlerKey(request).get()
+    guard let backend else { return false }
+    let result = await onFilePool { [self] () -> Result<Bool, ObjectError> in
+      do { return .success(try backend.contains(entryKey(key, in: backend))) } catch {
+        return .failure(ObjectError(cacheFault: error))
+      }
+    }
+    return try result.get()
+  }
+
+  nonisolated(nonsending) func store(
+    _ bytes: Data, _ request: ObjectRequest, _ head: LoadHead
+  ) async throws(ObjectError) {
+    let key = try handlerKey(request).get()
+    let backend = try requiredBackend()
+    let now = time.wallNow
+    let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
+    forget(key)
+    try await changing { [self] in
+      var writer = try backend.begin(entryKey(key, in: backend), expectedBytes: bytes.count)
+      try writer.append(bytes.bytes)
+      _ = try writer.commit(facts)
+    }
+    forget(key)
+  }
+
+  nonisolated(nonsending) func invalidate(_ request: ObjectRequest) async throws(ObjectError) {
+    let key = try handlerKey(request).get()
+    memory.updateFacts(where: { $0.id == key.id }, to: { $0.invalidated })
+    guard let backend else { return }
+    try await changing { [self] in
+      let entryKey = entryKey(key, in: backend)
+      if let facts = try backend.lookUp(entryKey)?.facts { try backend.update(entryKey, facts: facts.invalidated) }
+    }
+  }
+
+  nonisolated(nonsending) func remove(_ request: ObjectRequest) async throws(ObjectError) {
+    let key = try handlerKey(request).get()
+    forget(key)
+    guard let backend else { return }
+    try await changing { [self] in try backend.remove(entryKey(key, in: backend)) }
+    forget(key)
+  }
+
+  nonisolated(nonsending) func remove(namespace: String) async throws(ObjectError) {
+    memory.removeAll { $0.id.namespace == namespace }
+    guard let backend else { return }
+    let judge: @Sendable (EntrySummary) -> EntryVerdict = { $0.key.id.namespace == namespace ? .remove : .keep }
+    try await changing { try backend.forEach(judge) }
+    memory.removeAll { $0.id.namespace == namespace }
+  }
+
+  nonisolated(nonsending) func removeAll() async throws(ObjectError) {
+    memory.removeAll()
+    forgetFailures()
+    guard let backend else { return }
+    try await changing { try backend.clear() }
+    memory.removeAll()
+  }
+
+  /// Memory and what failed lately must not answer for it any more.
+  private func forget(_ key: HandlerKey) {
+    memory.removeAll { $0.id == key.id }
+    step { state in
+      state.failures.forget(CoreState.FailureKey(id: key.id, scope: key.scope))
+      return []
+    }
+  }
+
+  func forgetFailures() {
+    step { state in
+      state.failures.forgetAll()
+      return []
+    }
+  }
+
+  private func requiredBackend() throws(ObjectError) -> any CacheBackend {
+    guard let backend else {
+      throw ObjectError(.cacheBroken, "The manager has no cache to store in; give it one: ObjectManager(cache:).")
+    }
+    return backend
+  }
+
+  /// A change of the backend, on the I/O pool.
+  private nonisolated(nonsending) func changing(
+    _ change: @escaping @Sendable () throws -> Void
+  ) async throws(ObjectError) {
+    let error = await onFilePool { () -> ObjectError? in
+      do {
+        try change()
+        return nil
+      } catch { return ObjectError(cacheFault: error) }
+    }
+    if let error { throw error }
+  }
+
+  private nonisolated(nonsending) func onFilePool<Outcome: Sendable>(
+    _ work: @escaping @Sendable () -> Outcome
+  ) async -> Outcome {
+    await withCheckedContinuation { continuation in
+      filePool.run { continuation.resume(returning: work()) }
+    }
+  }
+
+  // MARK: Watching
+
+  func setPriority(_ priority: LoadPriority, of user: AnyObject) {
+    guard let seat = users.current(user) else { return }
+    step { $0.changePriority(of: seat.id, to: priority, now: self.time.now) }
+  }
+
+  var liveHandlers: [Handler] { read { state in state.live.ids.compactMap { state.handlers[$0]?.handler } } }
+
+  var statistics: ManagerStatistics {
+    var statistics = read { state in
+      var statistics = state.statistics
+      statistics.liveHandlers = state.live.count
+      statistics.waitingHandlers = state.live.waitingCount
+      statistics.runningTransfers = state.transfers.running
+      return statistics
+    }
+    statistics.memoryObjects = memory.count
+    statistics.memoryCost = memory.cost
+    return statistics
+  }
+
+  func listen(bufferingNewest count: Int) -> AsyncStream<ObjectEvent> {
+    let stream = events.stream(bufferingNewest: count)
+    step { state in
+      state.reportsEvents = true
+      return []
+    }
+    return stream
+  }
+}
+
+/// Runs something the first time only.
+final class Once: Sendable {
+  private let work: Lock<(@Sendable () -> Void)?>
+
+  init(_ work: @escaping @Sendable () -> Void) { self.work = Lock(work) }
+
+  func run() {
+    let work = work.withLock { work in
+      let taken = work
+      work = nil
+      return taken
+    }
+    work?()
+  }
+}
+
+/// Several prefetches that are awaited together.
+private final class PrefetchRound: Sendable {
+  private struct State: Sendable {
+    var left: Int
+    var errors: [Int: ObjectError] = [:]
+    var continuation: CheckedContinuation<[Int: ObjectError], Never>?
+  }
+
+  private let state: Lock<State>
+
+  init(count: Int) { state = Lock(State(left: count)) }
+
+  func wait(_ continuation: CheckedContinuation<[Int: ObjectError], Never>) {
+    state.withLock { $0.continuation = continuation }
+    resumeIfDone()
+  }
+
+  func ended(_ place: Int, _ ending: SeatEnding) {
+    state.withLock { state in
+      state.left -= 1
+      switch ending {
+      case .failed(let error): state.errors[place] = error
+      case .cancelled(let reason): state.errors[place] = ObjectError(reason)
+      case .ready, .content: break
+      }
+    }
+    resumeIfDone()
+  }
+
+  private func resumeIfDone() {
+    let (continuation, errors) = state.withLock { state in
+      guard state.left <= 0 else {
+        return (nil, [:]) as (CheckedContinuation<[Int: ObjectError], Never>?, [Int: ObjectError])
+      }
+      let continuation = state.continuation
+      state.continuation = nil
+      return (continuation, state.errors)
+    }
+    continuation?.resume(returning: errors)
+  }
+}

@@ -1,0 +1,95 @@
+/// The part of the core that turns bytes into objects.
+extension Core {
+  func decode(_ job: DecodeJob) {
+    let key = MemoryKey(id: job.key.id, scope: job.key.scope, representation: job.representation)
+    // The same body has been decoded before: a revalidated object is the same object.
+    if let ready = memory.find(key), ready.facts.generation == job.body.facts.generation {
+      memory.replaceFacts(job.body.facts, for: key)
+      return decoded(job, .success(DecodedObject(box: ready.box, cost: nil)))
+    }
+    guard job.body.hasBytes else { return decoded(job, .failure(Self.gone)) }
+    if job.seats.first?.decodesInline == true { return run(job, key) }
+    if decodePool.isExhausted { return decoded(job, .failure(Self.exhausted)) }
+    decodePool.run { [self] in runWatched(job, key) }
+  }
+
+  private func runWatched(_ job: DecodeJob, _ key: MemoryKey) {
+    let number = decodeWatch.withLock { $0.begin(job, at: time.now) }
+    run(job, key)
+    if !decodeWatch.withLock({ $0.end(number) }) { decodePool.regainThread() }
+  }
+
+  /// Decodes that have run too long end without their result, and their threads are written off.
+  func giveUpDecodes() {
+    let hung = decodeWatch.withLock { $0.giveUp(startedBefore: time.now - policy.decodeTimeout) }
+    for job in hung {
+      decodePool.writeOffThread()
+      decoded(job, .failure(Self.timedOut(policy.decodeTimeout)))
+    }
+  }
+
+  private func run(_ job: DecodeJob, _ key: MemoryKey) {
+    do {
+      for seat in job.seats {
+        guard let object = try seat.decode(job.body.loaded) else { continue }
+        keep(object, job, key)
+        return decoded(job, .success(object), decodes: 1)
+      }
+      // All of them are gone, and nobody has to be told.
+      decoded(job, .failure(ObjectError(.left)))
+    } catch {
+      decoded(job, .failure(Self.undecodable(error)), decodes: 1)
+    }
+  }
+
+  /// In memory before anybody is told: whoever asks between finds it there or joins.
+  private func keep(_ object: DecodedObject, _ job: DecodeJob, _ key: MemoryKey) {
+    guard job.body.mayKeep, let cost = object.cost else { return }
+    memory.insert(
+      ReadyObject(box: object.box, facts: job.body.facts, count: job.body.loaded.count), for: key, cost: cost)
+  }
+
+  private func decoded(_ job: DecodeJob, _ result: Result<DecodedObject, ObjectError>, decodes: Int = 0) {
+    step { $0.decoded(job.handler, job.representation, result, decodes: decodes, now: self.time.now) }
+  }
+
+  private static func undecodable(_ error: any Error) -> ObjectError {
+    error as? ObjectError
+      ?? ObjectError(.undecodable, "The bytes could not be decoded: \(error).", underlying: error)
+  }
+
+  private static func timedOut(_ limit: Duration) -> ObjectError {
+    ObjectError(.decodeTimedOut, "The decoder did not return within \(limit); it goes on running on a lost thread.")
+  }
+
+  private static var exhausted: ObjectError {
+    ObjectError(.decodeTimedOut, "Every decoding thread hangs in a decoder that does not return.")
+  }
+
+  private static var gone: ObjectError {
+    ObjectError(.transport, "The bytes are gone from memory; ask again.")
+  }
+}
+
+/// The decodes that run now, and since when. A value: the time is passed in.
+struct DecodeWatch: Sendable {
+  private var running: [UInt64: (job: DecodeJob, since: ContinuousClock.Instant)] = [:]
+  private var last: UInt64 = 0
+
+  var isEmpty: Bool { running.isEmpty }
+
+  mutating func begin(_ job: DecodeJob, at now: ContinuousClock.Instant) -> UInt64 {
+    last += 1
+    running[last] = (job, now)
+    return last
+  }
+
+  /// False: it was given up before.
+  mutating func end(_ number: UInt64) -> Bool { running.removeValue(forKey: number) != nil }
+
+  mutating func giveUp(startedBefore limit: ContinuousClock.Instant) -> [DecodeJob] {
+    let hung = running.filter { $0.value.since <= limit }
+    for number in hung.keys { running[number] = nil }
+    return hung.sorted { $0.key < $1.key }.map(\.value.job)
+  }
+}

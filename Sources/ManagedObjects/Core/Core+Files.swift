@@ -1,0 +1,232 @@
+internal import FoundationEssentials
+
+/// The part of the core that asks the file cache. All of it runs on the I/O pool; without a backend, where it is.
+extension Core {
+  // MARK: Looking up
+
+  func lookUp(_ handler: HandlerID, _ key: HandlerKey) {
+    guard let backend, key.mode != .reload, key.mode != .noStore else {
+      return lookedUp(handler, key.mode == .noStore || key.mode == .reload ? .nothing : memoryBase(handler, key))
+    }
+    filePool.run { [self] in
+      let found = find(key, in: backend)
+      if case .nothing = found { return lookedUp(handler, memoryBase(handler, key)) }
+      lookedUp(handler, found)
+    }
+  }
+
+  private func lookedUp(_ handler: HandlerID, _ found: CoreState.LookUp) {
+    step { $0.lookedUp(handler, found, now: self.time.now) }
+  }
+
+  private func find(_ key: HandlerKey, in backend: any CacheBackend) -> CoreState.LookUp {
+    do {
+      let own = entryKey(key, in: backend)
+      if let lease = try backend.lookUp(own) { return judge(lease, own, key) }
+      // A public answer is everybody's.
+      guard !key.scope.isEmpty else { return .nothing }
+      let shared = EntryKey(key.id)
+      if let lease = try backend.lookUp(shared), StoreRule.isPublic(lease.facts.head) {
+        return judge(lease, shared, key)
+      }
+    } catch {
+      cacheFailed(key.id, ObjectError(cacheFault: error))
+    }
+    return .nothing
+  }
+
+  private func judge(_ lease: any EntryLease, _ entryKey: EntryKey, _ key: HandlerKey) -> CoreState.LookUp {
+    let facts = lease.facts
+    switch verdict(facts, key, mode: key.mode, isSuspect: isSuspect(key)) {
+    case .fresh:
+      var source = ObjectSource.file
+      if key.mode == .forceCache || key.mode == .onlyIfCached,
+        case .stale = verdict(facts, key, mode: .standard)
+      {
+        source = .stale
+      }
+      let loaded = Loaded(id: key.id, head: facts.head, source: source, body: .lease(lease))
+      return .usable(LoadedBody(loaded: loaded, facts: facts, mayKeep: true, hasBytes: true))
+    case .stale(let conditions):
+      return key.mode == .onlyIfCached
+        ? .nothing : .base(StoredBase(facts: facts, lease: lease, key: entryKey, conditions: conditions))
+    case .unusable: return .nothing
+    }
+  }
+
+  func verdict(
+    _ facts: EntryFacts, _ key: HandlerKey, mode: CacheMode, isSuspect: Bool = false
+  ) -> ReuseRule.Verdict {
+    ReuseRule.decide(
+      facts, fields: key.fields, mode: mode, freshness: key.freshness, now: time.wallNow, isSuspect: isSuspect,
+      secrets: secrets)
+  }
+
+  private func isSuspect(_ key: HandlerKey) -> Bool {
+    let failureKey = CoreState.FailureKey(id: key.id, scope: key.scope)
+    return read { $0.suspects.isSuspect(failureKey, at: self.time.now) }
+  }
+
+  /// Ready objects without bytes can be revalidated too, if all that are wanted are of one body.
+  private func memoryBase(_ handler: HandlerID, _ key: HandlerKey) -> CoreState.LookUp {
+    let ready = wanted(by: handler).map { memory.find(MemoryKey(id: key.id, scope: key.scope, representation: $0)) }
+    guard let first = ready.first??.facts, ready.allSatisfy({ $0?.facts.generation == first.generation }),
+      case .stale(let conditions) = verdict(first, key, mode: key.mode), !conditions.isEmpty
+    else { return .nothing }
+    return .base(StoredBase(facts: first, lease: nil, key: EntryKey(key.id), conditions: conditions))
+  }
+
+  private func wanted(by handler: HandlerID) -> Set<Representation> {
+    read { state in Set(state.handlers[handler]?.seats.values.compactMap(\.representation) ?? []) }
+  }
+
+  // MARK: Storing
+
+  func store(_ job: StoreJob) {
+    guard let backend else { return store(job, in: nil) }
+    filePool.run { [self] in store(job, in: backend) }
+  }
+
+  private func store(_ job: StoreJob, in backend: (any CacheBackend)?) {
+    switch job.received {
+    case .body(let head, let body): stored(job, storeBody(job, head, body, in: backend))
+    case .notModified(let head): storeHead(job, head, in: backend)
+    }
+  }
+
+  private func stored(_ job: StoreJob, _ result: Result<LoadedBody, ObjectError>) {
+    switch result {
+    case .success(let body): step { $0.stored(job.handler, body, now: self.time.now) }
+    case .failure(let error):
+      step { state in
+        var work: [Work] = []
+        state.fail(job.handler, error, self.time.now, &work)
+        return work
+      }
+    }
+  }
+
+  private func storeBody(
+    _ job: StoreJob, _ head: LoadHead, _ body: ReceivedBody, in backend: (any CacheBackend)?
+  ) -> Result<LoadedBody, ObjectError> {
+    let mayStore = mayStore(head, job.key)
+    let facts = EntryFacts(
+      head: StoreRule.stored(head), requestTime: job.times.request, responseTime: job.times.response,
+      varying: StoreRule.varying(head: head, requestFields: job.key.fields, secrets: secrets))
+    let kept: Loaded.Body
+    switch body {
+    case .memory(let data):
+      if let backend, mayStore { put(data, facts, job.key, in: backend) }
+      kept = .memory(data)
+    case .pending(let entry):
+      do throws(ObjectError) { kept = try commit(entry, facts, job.key) } catch { return .failure(error) }
+    }
+    let loaded = Loaded(id: job.key.id, head: head, source: .network, body: kept)
+    return .success(LoadedBody(loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: true))
+  }
+
+  func mayStore(_ head: LoadHead, _ key: HandlerKey) -> Bool {
+    StoreRule.mayStore(head: head, requestFields: key.fields, freshness: key.freshness, mode: key.mode)
+  }
+
+  /// The object is delivered whatever happens here.
+  private func put(_ data: Data, _ facts: EntryFacts, _ key: HandlerKey, in backend: any CacheBackend) {
+    do {
+      var writer = try backend.begin(entryKey(key, in: backend, facts.head), expectedBytes: data.count)
+      try writer.append(data.bytes)
+      _ = try writer.commit(facts)
+      cacheWorked()
+    } catch {
+      cacheFailed(key.id, ObjectError(cacheFault: error))
+    }
+  }
+
+  private func commit(
+    _ entry: PendingEntry, _ facts: EntryFacts, _ key: HandlerKey
+  ) throws(ObjectError) -> Loaded.Body {
+    guard var writer = entry.take() else { throw ObjectError(.cacheBroken, "The body was lost on its way; ask again.") }
+    do {
+      let lease = try writer.commit(facts)
+      cacheWorked()
+      return .lease(lease)
+    } catch {
+      let fault = ObjectError(cacheFault: error)
+      cacheFailed(key.id, fault)
+      guard entry.count <= policy.limitMemoryOnlyBodyBytes, let data = try? writer.salvage(), data.count == entry.count
+      else { throw fault }
+      return .memory(data)
+    }
+  }
+
+  /// 304: a new head, the same bytes and objects.
+  private func storeHead(_ job: StoreJob, _ head: LoadHead, in backend: (any CacheBackend)?) {
+    guard let base = job.base else { return lostBase(job) }
+    let facts = UpdateRule.updated(
+      base.facts, by: head, requestTime: job.times.request, responseTime: job.times.response)
+    let body: Loaded.Body
+    if let lease = base.lease {
+      body = .lease(lease)
+      if mayStore(facts.head, job.key) { update(base.key, facts, in: backend) }
+    } else {
+      let isComplete = wanted(by: job.handler).allSatisfy { representation in
+        let key = MemoryKey(id: job.key.id, scope: job.key.scope, representation: representation)
+        return memory.find(key)?.facts.generation == facts.generation
+      }
+      guard isComplete else { return lostBase(job) }
+      body = .memory(Data())
+    }
+    let loaded = Loaded(id: job.key.id, head: facts.head, source: .revalidated, body: body)
+    let hasBytes = base.lease != nil
+    stored(job, .success(LoadedBody(loaded: loaded, facts: facts, mayKeep: true, hasBytes: hasBytes)))
+  }
+
+  private func update(_ key: EntryKey, _ facts: EntryFacts, in backend: (any CacheBackend)?) {
+    do { try backend?.update(key, facts: facts) } catch { cacheFailed(key.id, ObjectError(cacheFault: error)) }
+  }
+
+  private func lostBase(_ job: StoreJob) { step { $0.lostBase(job.handler, now: self.time.now) } }
+
+  /// Where a body may go while it arrives; nil: into memory only.
+  func open(_ job: AttemptJob, _ head: LoadHead) -> BodyStore.Open? {
+    if let backend, mayStore(head, job.key) {
+      return { [self] expected in
+        try backend.begin(entryKey(job.key, in: backend, head), expectedBytes: expected)
+      }
+    }
+    guard let output = job.output else { return nil }
+    return { _ in try output.begin() }
+  }
+
+  // MARK: Keys
+
+  /// The entry of this request; a public answer's under everybody's name.
+  func entryKey(_ key: HandlerKey, in backend: any CacheBackend, _ head: LoadHead? = nil) -> EntryKey {
+    if key.scope.isEmpty || head.map(StoreRule.isPublic) == true { return EntryKey(key.id) }
+    guard key.scope.hasPrefix("secret:") else { return EntryKey(key.id, scope: key.scope) }
+    let secret = secret(of: backend)
+    let scope = scopes.scope(named: nil, fields: key.fields) { SHA256Digest(of: $0, key: secret).hex }
+    return EntryKey(key.id, scope: scope)
+  }
+
+  /// The folder's own secret: with it the same credential finds its entries again in the next process.
+  private func secret(of backend: any CacheBackend) -> [UInt8] {
+    if let known = backendSecret.withLock({ $0 }) { return known }
+    let secret: [UInt8]
+    do { secret = try backend.secret() } catch {
+      cacheFailed(nil, ObjectError(cacheFault: error))
+      secret = processSecret
+    }
+    return backendSecret.withLock { known in
+      known = known ?? secret
+      return known ?? secret
+    }
+  }
+
+  /// Values of secret fields that Vary names, as they may be stored.
+  private var secrets: VaryRule.Secrets {
+    VaryRule.Secrets(names: policy.secretFields) { [self] value in
+      let key = backend.map { secret(of: $0) } ?? processSecret
+      return SHA256Digest(of: Array(value.utf8), key: key).hex
+    }
+  }
+}

@@ -1,0 +1,164 @@
+/// Everything but the front door. Loads keep it alive, never the manager: so the manager's `deinit` can end what runs.
+///
+/// `step` is the spine: lock, ask the state, unlock, perform. It alone takes the core's lock and it alone performs; no
+/// room calls the next room.
+final class Core: Sendable {
+  let loaders: [any Loader]
+  let backend: (any CacheBackend)?
+  let interceptors: [any Interceptor]
+  let policy: Policy
+  let time: any TimeSource
+  let memory: MemoryCache
+  let users = UserRegistry()
+  let events = EventHub()
+  let filePool: WorkerPool
+  let decodePool: WorkerPool
+  let scopes: ScopeRule
+  let cacheHealth = Lock(CacheHealth())
+  /// For digests that need not be found again by another process.
+  let processSecret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+  let decodeWatch = Lock(DecodeWatch())
+  let backendSecret = Lock<[UInt8]?>(nil)
+  private let state: Lock<CoreState>
+  private let lastSeat = Lock<UInt64>(0)
+
+  init(
+    loaders: [any Loader], backend: (any CacheBackend)?, interceptors: [any Interceptor], policy: Policy,
+    time: any TimeSource
+  ) {
+    self.loaders = loaders
+    self.backend = backend
+    self.interceptors = interceptors
+    self.policy = policy
+    self.time = time
+    scopes = ScopeRule(secretFields: policy.secretFields)
+    memory = MemoryCache(limitCost: policy.limitMemoryCost ?? MemoryLimit.standard(), eviction: policy.memoryEviction)
+    filePool = WorkerPool("files", limit: policy.limitFileThreads)
+    decodePool = WorkerPool(
+      "decode", limit: policy.limitDecoders ?? Machine.cores, limitWrittenOff: policy.limitReplacedThreads)
+    state = Lock(
+      CoreState(
+        CoreState.Settings(
+          policy: policy, hasBackend: backend != nil,
+          limitTransfers: max(1, min(policy.limitTransfers, Machine.limitDescriptors / 4)))))
+  }
+
+  /// One step of the state, and what follows from it.
+  func stepForResult<Result: Sendable>(_ decide: (inout CoreState) -> (Result, [Work])) -> Result {
+    let (result, work) = state.withLock { decide(&$0) }
+    perform(work)
+    return result
+  }
+
+  func step(_ decide: (inout CoreState) -> [Work]) {
+    perform(state.withLock { decide(&$0) })
+  }
+
+  /// A look without a change.
+  func read<Result: Sendable>(_ look: (CoreState) -> Result) -> Result { state.withLock { look($0) } }
+
+  func makeSeatID() -> SeatID {
+    lastSeat.withLock { last in
+      last += 1
+      return SeatID(number: last)
+    }
+  }
+
+  private func perform(_ work: [Work]) {
+    for item in work { perform(item) }
+  }
+
+  private func perform(_ work: Work) {
+    switch work {
+    case .lookUp(let handler, let key): lookUp(handler, key)
+    case .attempt(let job): attempt(job)
+    case .cancelAttempt(let attempt): attempt.cancel()
+    case .store(let job): store(job)
+    case .decode(let job): decode(job)
+    case .end(let seat, let ending): seat.end(ending, from: .library)
+    case .progress(let seats, let progress): for seat in seats { seat.progressed(progress) }
+    case .retry(let handler, let attempts, let delay):
+      later(delay) { core in core.step { $0.retryDue(handler, attempts: attempts, now: core.time.now) } }
+    case .startTransfers(let delay): later(delay) { core in core.step { $0.hostsDue(now: core.time.now) } }
+    case .sweep(let delay): later(delay) { core in core.sweep() }
+    case .cancelTimer(let timer): timer.cancel()
+    case .release(let record): withExtendedLifetime(record) {}
+    case .report(let event): events.send(event)
+    }
+  }
+
+  /// A timer does not keep the core.
+  @discardableResult
+  func later(_ delay: Duration, _ work: @escaping @Sendable (Core) -> Void) -> ScheduledWork {
+    time.schedule(after: delay) { [weak self] in if let self { work(self) } }
+  }
+
+  /// Users that died count as having left; decoders that hang are given up.
+  func sweep() {
+    giveUpDecodes()
+    let isDecoding = decodeWatch.withLock { !$0.isEmpty }
+    let seats = stepForResult { $0.beginSweep(mustGoOn: isDecoding) }
+    for seat in seats where !seat.isAlive { leave(seat.id, .left) }
+  }
+
+  func leave(_ seat: SeatID, _ reason: CancelReason) {
+    step { $0.leave(seat, reason, now: self.time.now) }
+  }
+
+  /// Ends all that runs; joins no thread.
+  func shutdown() {
+    step { $0.close(now: self.time.now) }
+    events.finish()
+  }
+
+  // MARK: Attempts
+
+  private func attempt(_ job: AttemptJob) {
+    let attempt = LoadAttempt(
+      loaders: loaders, interceptors: interceptors, plan: intakePlan(job), number: job.number,
+      LoadAttempt.Listener(
+        progress: { [self] progress in step { $0.progressed(job.handler, number: job.number, progress) } },
+        end: { [self] outcome in
+          step {
+            $0.attemptEnded(
+              job.handler, number: job.number, outcome, now: self.time.now, wallNow: self.time.wallNow,
+              random: Double.random(in: 0..<1))
+          }
+        }))
+    let isWanted = stepForResult { ($0.attach(attempt, to: job.handler, number: job.number, at: self.time.wallNow), []) }
+    if isWanted { attempt.start(job.request) }
+  }
+
+  private func intakePlan(_ job: AttemptJob) -> IntakePlan {
+    var plan = IntakePlan()
+    plan.method = job.request.method
+    plan.isConditional = job.isConditional
+    plan.limitBytes = job.request.limitBytes
+    plan.limits = BodyStore.Limits(
+      inMemoryBytes: policy.limitBodyInMemoryBytes, memoryOnlyBytes: policy.limitMemoryOnlyBodyBytes)
+    plan.open = { [self] head in open(job, head) }
+    plan.onFault = { [self] error in cacheFailed(job.key.id, error) }
+    if let backend, !backend.appendsQuickly { plan.pool = { [filePool] work in filePool.run(work) } }
+    return plan
+  }
+
+  // MARK: What the cache is good for
+
+  func cacheFailed(_ id: ObjectID?, _ error: ObjectError) {
+    if cacheHealth.withLock({ $0.failed(error) }) { events.send(.cacheFailed(id, error)) }
+  }
+
+  func cacheWorked() { cacheHealth.withLock { $0.worked() } }
+}
+
+/// Whether the cache works, so that one fault is reported once and not for every object.
+struct CacheHealth: Sendable {
+  private var reported: Set<String> = []
+
+  /// True: tell.
+  mutating func failed(_ error: ObjectError) -> Bool {
+    reported.insert("\(error.code) \(error.message)").inserted
+  }
+
+  mutating func worked() { reported = [] }
+}

@@ -1,0 +1,267 @@
+/// The part of the core's state that has to do with transfers.
+extension CoreState {
+  // MARK: Looking up
+
+  enum LookUp: Sendable {
+    case usable(LoadedBody)
+    case base(StoredBase)
+    case nothing
+  }
+
+  mutating func lookedUp(_ id: HandlerID, _ found: LookUp, now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    guard let key = handlers[id]?.key else { return work }
+    switch found {
+    case .usable(let body):
+      handlers[id]?.body = body
+      if body.loaded.source == .file { statistics.fileHits += 1 }
+      report(.loadFinished(key.id, body.loaded.source, bytes: body.loaded.count), &work)
+      advance(id, .foundUsable, now, &work)
+    case .base(let base):
+      handlers[id]?.base = base
+      advance(id, .foundNothing, now, &work)
+    case .nothing:
+      if key.mode == .onlyIfCached {
+        fail(
+          id, ObjectError(.notCached, "Nothing usable is stored, and the mode only-if-cached forbids loading."), now,
+          &work)
+      } else {
+        advance(id, .foundNothing, now, &work)
+      }
+    }
+    return work
+  }
+
+  // MARK: Attempts
+
+  mutating func beginLoad(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
+    guard let record = handlers[id] else { return }
+    let failureKey = FailureKey(id: record.key.id, scope: record.key.scope)
+    if record.key.mode == .standard || record.key.mode == .forceCache,
+      let error = failures.recall(failureKey, at: now)
+    {
+      return fail(id, error, now, &work)
+    }
+    let retry = RetryRule(
+      policy: settings.policy.retry, limitRetryAfter: settings.policy.limitRetryAfter,
+      locations: record.locations.count, startedAt: now)
+    handlers[id]?.retry = retry
+    enqueue(id, now, &work)
+  }
+
+  /// Waits for a transfer slot.
+  private mutating func enqueue(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
+    guard let record = handlers[id] else { return }
+    switch host(of: record) {
+    case .failure(let error): attemptFailed(id, error, retryAfter: nil, now, 0, &work)
+    case .success(let host):
+      transfers.enqueue(id, host: host, priority: record.state.priority, at: now)
+      startTransfers(now, &work)
+    }
+  }
+
+  private func host(of record: HandlerRecord) -> Result<String, ObjectError> {
+    guard record.location < record.locations.count else {
+      return .failure(ObjectError(.invalidURL, "The request has no URL to load “\(record.key.id)” from; give it one."))
+    }
+    let text = record.locations[record.location]
+    return URLRule.parse(text).map { $0.origin.description }.mapError { refusal in
+      ObjectError(.invalidURL, "“\(redacted(text))” is not a URL that can be loaded: \(refusal.why).")
+    }
+  }
+
+  /// Gives free slots to those whose turn it is.
+  mutating func startTransfers(_ now: ContinuousClock.Instant, _ work: inout [Work]) {
+    for id in transfers.startable(at: now) { beginAttempt(id, now, &work) }
+    guard let wake = transfers.nextWake(after: now), wakeAt.map({ wake < $0 || $0 <= now }) ?? true else { return }
+    wakeAt = wake
+    work.append(.startTransfers(after: wake - now))
+  }
+
+  private mutating func beginAttempt(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
+    guard let record = handlers[id], case .success(let location) = URLRule.parse(record.locations[record.location])
+    else { return transfers.finished(id) }
+    let conditions = record.isUnconditional ? [:] : record.base?.conditions ?? [:]
+    var request = LoadRequest(location: location.text, fields: record.key.fields, limitBytes: record.key.limitBytes)
+    for field in conditions { request.fields.append(field.name, field.value) }
+    if !request.fields.contains("Accept-Encoding"), !request.fields.contains("Range") {
+      request.fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
+    }
+    handlers[id]?.apply { $0.attempts += 1 }
+    statistics.loads += 1
+    report(.loadStarted(record.key.id, location: redacted(location.text), attempt: record.attempts + 1), &work)
+    work.append(
+      .attempt(
+        AttemptJob(
+          handler: id, number: record.attempts + 1, key: record.key, request: request,
+          isConditional: !conditions.isEmpty, output: record.output)))
+  }
+
+  /// The attempt is made and may start; false: nobody wants it any more.
+  mutating func attach(_ attempt: LoadAttempt, to id: HandlerID, number: Int, at time: WallTime) -> Bool {
+    guard let record = handlers[id], record.attempts == number, record.state.phase == .loading else { return false }
+    handlers[id]?.attempt = attempt
+    handlers[id]?.attemptBytes = 0
+    handlers[id]?.times.request = time
+    return true
+  }
+
+  mutating func progressed(_ id: HandlerID, number: Int, _ progress: LoadProgress) -> [Work] {
+    guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return [] }
+    handlers[id]?.attemptBytes = progress.receivedBytes
+    guard let shown = handlers[id]?.apply({ $0.progress.pass(progress) }) else { return [] }
+    record.handler.published.withLock { $0.progress = shown }
+    let listeners = record.seats.values.filter(\.wantsProgress)
+    return listeners.isEmpty ? [] : [.progress(listeners, shown)]
+  }
+
+  /// An attempt has ended. `random` is in 0..<1.
+  mutating func attemptEnded(
+    _ id: HandlerID, number: Int, _ outcome: LoadOutcome, now: ContinuousClock.Instant, wallNow: WallTime,
+    random: Double
+  ) -> [Work] {
+    var work: [Work] = []
+    guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return work }
+    transfers.finished(id)
+    handlers[id]?.attempt = nil
+    handlers[id]?.times.response = wallNow
+    switch outcome {
+    case .body(let head, let body):
+      received(id, .body(head, body), now, &work)
+    case .notModified(let head):
+      statistics.revalidations += 1
+      received(id, .notModified(head), now, &work)
+    case .status(let head, let start):
+      let error = ObjectError(.httpStatus, Self.message(head), head: head, bodyStart: start)
+      let retryAfter =
+        [429, 503].contains(head.status) ? RetryAfterRule.delay(head.fields["Retry-After"], now: wallNow) : nil
+      attemptFailed(id, error, retryAfter: retryAfter, now, random, &work)
+    case .failure(let error):
+      attemptFailed(id, error, retryAfter: nil, now, random, &work)
+    }
+    startTransfers(now, &work)
+    return work
+  }
+
+  private static func message(_ head: LoadHead) -> String {
+    "The server answered with status \(head.status)\(head.reason.isEmpty ? "" : " (\(head.reason))")."
+  }
+
+  private mutating func received(
+    _ id: HandlerID, _ received: Received, _ now: ContinuousClock.Instant, _ work: inout [Work]
+  ) {
+    guard let key = handlers[id]?.key else { return }
+    handlers[id]?.received = received
+    failures.forget(FailureKey(id: key.id, scope: key.scope))
+    advance(id, .received, now, &work)
+  }
+
+  private mutating func attemptFailed(
+    _ id: HandlerID, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant, _ random: Double,
+    _ work: inout [Work]
+  ) {
+    guard let record = handlers[id] else { return }
+    if let retryAfter, retryAfter <= settings.policy.limitRetryAfter, case .success(let host) = host(of: record) {
+      transfers.hold(host: host, until: now + retryAfter)
+    }
+    let hasNewBytes = record.attemptBytes > record.mostBytes
+    handlers[id]?.mostBytes = max(record.mostBytes, record.attemptBytes)
+    let step = handlers[id]?.apply {
+      $0.retry?.next(after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random)
+    }
+    switch step ?? .giveUp(error) {
+    case .again(let location, let delay):
+      statistics.retries += 1
+      handlers[id]?.location = location
+      report(.loadRetried(record.key.id, error, delay: delay), &work)
+      if delay > .zero {
+        work.append(.retry(id, attempts: record.attempts, after: delay))
+      } else {
+        enqueue(id, now, &work)
+      }
+    case .giveUp(let final):
+      failures.remember(final, for: FailureKey(id: record.key.id, scope: record.key.scope), at: now)
+      fail(id, final, now, &work)
+    }
+  }
+
+  mutating func fail(_ id: HandlerID, _ error: ObjectError, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
+    guard let key = handlers[id]?.key else { return }
+    statistics.failures += 1
+    report(.failed(key.id, error), &work)
+    advance(id, .failed(error), now, &work)
+  }
+
+  /// A wait is over.
+  mutating func retryDue(_ id: HandlerID, attempts: Int, now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    guard let record = handlers[id], record.attempts == attempts, record.attempt == nil,
+      record.state.phase == .loading
+    else { return work }
+    enqueue(id, now, &work)
+    return work
+  }
+
+  mutating func hostsDue(now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    wakeAt = nil
+    startTransfers(now, &work)
+    return work
+  }
+
+  mutating func stopLoad(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
+    guard let record = handlers[id] else { return }
+    if let attempt = record.attempt {
+      work.append(.cancelAttempt(attempt))
+      handlers[id]?.attempt = nil
+    }
+    if record.state.seats.isEmpty { report(.abandoned(record.key.id), &work) }
+    if !transfers.cancel(id) { transfers.finished(id) }
+    startTransfers(now, &work)
+  }
+
+  // MARK: Storing and decoding
+
+  /// The bytes are where they belong.
+  mutating func stored(_ id: HandlerID, _ body: LoadedBody, now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    guard let key = handlers[id]?.key else { return work }
+    handlers[id]?.body = body
+    report(.loadFinished(key.id, body.loaded.source, bytes: body.loaded.count), &work)
+    advance(id, .stored, now, &work)
+    return work
+  }
+
+  /// 304, but neither bytes nor objects are left: once more, without conditions.
+  mutating func lostBase(_ id: HandlerID, now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    guard let record = handlers[id] else { return work }
+    handlers[id]?.received = nil
+    handlers[id]?.base = nil
+    if record.isUnconditional {
+      fail(id, ObjectError(.transport, "The server answered 304 to a request without conditions."), now, &work)
+      return work
+    }
+    handlers[id]?.isUnconditional = true
+    advance(id, .lostBytes, now, &work)
+    enqueue(id, now, &work)
+    return work
+  }
+
+  mutating func decoded(
+    _ id: HandlerID, _ representation: Representation, _ result: Result<DecodedObject, ObjectError>, decodes: Int,
+    now: ContinuousClock.Instant
+  ) -> [Work] {
+    var work: [Work] = []
+    statistics.decodes += decodes
+    guard handlers[id] != nil else { return work }
+    switch result {
+    case .success(let object):
+      handlers[id]?.results[representation] = object
+      advance(id, .decoded(representation, .made), now, &work)
+    case .failure(let error):
+      advance(id, .decoded(representation, .failed(error)), now, &work)
+    }
+    return work
+  }
+}

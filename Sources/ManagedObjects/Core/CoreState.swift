@@ -1,0 +1,265 @@
+/// All that the manager knows about what is under way: handlers, the FIFO, the transfer slots, what failed lately.
+///
+/// One value in one lock: every step touches several of these together, takes about a microsecond, and does nothing
+/// but decide. What is to be done comes back as `Work`. Time and chance are passed in.
+struct CoreState: Sendable {
+  struct Settings: Sendable {
+    let policy: Policy
+    let hasBackend: Bool
+    let limitTransfers: Int
+  }
+
+  /// What a newcomer brings.
+  struct Joiner: Sendable {
+    let seat: any Seat
+    let wish: HandlerState.Wish
+    let locations: [String]
+    let whenFull: ObjectRequest.WhenFull
+    let output: OutputTarget?
+  }
+
+  let settings: Settings
+  var handlers: [HandlerID: HandlerRecord] = [:]
+  var byKey: [HandlerKey: HandlerID] = [:]
+  var bySeat: [SeatID: HandlerID] = [:]
+  var live: LiveQueue<HandlerID>
+  var transfers: TransferQueue<HandlerID>
+  var failures: FailureMemory<FailureKey>
+  var suspects: SuspectMemory<FailureKey>
+  var statistics = ManagerStatistics()
+  var reportsEvents = false
+  var isClosed = false
+  /// A sweep for dead users is scheduled.
+  var isSweeping = false
+  /// When the transfers of held hosts will be looked at again, if that is scheduled.
+  var wakeAt: ContinuousClock.Instant?
+  private var lastHandler: UInt64 = 0
+
+  /// Failures belong to what was asked for and by whom.
+  struct FailureKey: Hashable, Sendable {
+    let id: ObjectID
+    let scope: String
+  }
+
+  init(_ settings: Settings) {
+    self.settings = settings
+    live = LiveQueue(limit: settings.policy.limitLiveHandlers)
+    transfers = TransferQueue(
+      limit: settings.limitTransfers, limitPerHost: max(1, settings.policy.limitTransfersPerHost))
+    failures = FailureMemory(policy: settings.policy.failureMemory)
+    suspects = SuspectMemory(policy: settings.policy.failureMemory)
+  }
+
+  // MARK: Coming and going
+
+  /// nil: closed.
+  mutating func join(
+    _ key: HandlerKey, _ joiner: Joiner, now: ContinuousClock.Instant
+  ) -> (handler: Handler, work: [Work])? {
+    guard !isClosed else { return nil }
+    let known = byKey[key]
+    if known != nil { statistics.joins += 1 }
+    let id = known.flatMap { serves($0, joiner.wish) ? $0 : nil } ?? makeHandler(key)
+    handlers[id]?.add(joiner)
+    guard let handler = handlers[id]?.handler else { return nil }
+    bySeat[joiner.seat.id] = id
+    var work: [Work] = []
+    advance(id, .joined(joiner.seat.id, joiner.wish), now, &work)
+    enterLive(id, joiner.whenFull, now, &work)
+    armSweep(&work)
+    return (handler, work)
+  }
+
+  /// False: it has ready objects only, and no bytes to decode this one from.
+  private func serves(_ id: HandlerID, _ wish: HandlerState.Wish) -> Bool {
+    guard let record = handlers[id], let body = record.body, let representation = wish.representation else {
+      return true
+    }
+    return body.hasBytes || record.results[representation] != nil
+  }
+
+  private mutating func makeHandler(_ key: HandlerKey) -> HandlerID {
+    lastHandler += 1
+    let id = HandlerID(number: lastHandler)
+    handlers[id] = HandlerRecord(id, key, settings.policy.whenLastLeaves)
+    byKey[key] = id
+    return id
+  }
+
+  /// A new one asks for its place, a known one renews it.
+  private mutating func enterLive(
+    _ id: HandlerID, _ whenFull: ObjectRequest.WhenFull, _ now: ContinuousClock.Instant, _ work: inout [Work]
+  ) {
+    guard let priority = handlers[id]?.state.priority else { return }
+    switch live.enter(id, whenFull, priority, at: now) {
+    case .waits: return
+    case .admitted: break
+    case .admittedBumping(let victim):
+      statistics.bumps += 1
+      if let bumped = handlers[victim]?.key.id { report(.bumped(bumped), &work) }
+      advance(victim, .cancelled(.bumped), now, &work)
+    }
+    advance(id, .admitted, now, &work)
+  }
+
+  mutating func leave(_ seat: SeatID, _ reason: CancelReason, now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    if let id = bySeat[seat] { advance(id, .left(seat, reason), now, &work) }
+    return work
+  }
+
+  mutating func expire(_ seat: SeatID, _ error: ObjectError, now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    if let id = bySeat[seat] { advance(id, .expired(seat, error), now, &work) }
+    return work
+  }
+
+  mutating func changePriority(of seat: SeatID, to priority: LoadPriority, now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    if let id = bySeat[seat] { advance(id, .reprioritized(seat, priority), now, &work) }
+    return work
+  }
+
+  mutating func close(now: ContinuousClock.Instant) -> [Work] {
+    isClosed = true
+    var work: [Work] = []
+    for id in handlers.keys.sorted(by: { $0.number < $1.number }) { advance(id, .cancelled(.closed), now, &work) }
+    return work
+  }
+
+  // MARK: The spine
+
+  /// An event of one handler: asks its state, and turns the answer into work.
+  mutating func advance(
+    _ id: HandlerID, _ event: HandlerState.Event, _ now: ContinuousClock.Instant, _ work: inout [Work]
+  ) {
+    guard let actions = handlers[id]?.state.handle(event) else { return }
+    for action in actions { take(action, id, now, &work) }
+    guard let state = handlers[id]?.state else { return }
+    live.update(id, state.priority, state.seats.isEmpty ? .hasNobody : state.holdsPlace ? .held : .bumpable)
+    transfers.changePriority(id, to: state.priority)
+    handlers[id]?.publish()
+  }
+
+  private mutating func take(
+    _ action: HandlerState.Action, _ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]
+  ) {
+    guard let record = handlers[id] else { return }
+    switch action {
+    case .lookUp: work.append(.lookUp(id, record.key))
+    case .load: beginLoad(id, now, &work)
+    case .stopLoad: stopLoad(id, now, &work)
+    case .store:
+      guard let received = record.received else { return }
+      work.append(
+        .store(StoreJob(handler: id, key: record.key, received: received, times: record.times, base: record.base)))
+    case .decode(let representation):
+      guard let body = record.body else { return }
+      let seats = record.seats.values.filter { $0.representation == representation }.sorted {
+        $0.id.number < $1.id.number
+      }
+      work.append(
+        .decode(
+          DecodeJob(handler: id, key: record.key, representation: representation, body: body, seats: seats)))
+    case .end(let seats, let how): end(seats, how, id, &work)
+    case .finish: finish(id, now, &work)
+    }
+  }
+
+  private mutating func end(
+    _ ended: [SeatID], _ how: HandlerState.How, _ id: HandlerID, _ work: inout [Work]
+  ) {
+    for seatID in ended {
+      bySeat[seatID] = nil
+      guard let seat = handlers[id]?.seats.removeValue(forKey: seatID),
+        let ending = handlers[id]?.ending(of: seat, how)
+      else { continue }
+      if let deadline = handlers[id]?.deadlines.removeValue(forKey: seatID) { work.append(.cancelTimer(deadline)) }
+      work.append(.end(seat, ending))
+    }
+  }
+
+  /// The seat's own time has begun to run.
+  mutating func setDeadline(_ deadline: ScheduledWork, for seat: SeatID) -> [Work] {
+    guard let id = bySeat[seat] else { return [.cancelTimer(deadline)] }
+    handlers[id]?.deadlines[seat] = deadline
+    return []
+  }
+
+  private mutating func finish(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
+    guard let record = handlers.removeValue(forKey: id) else { return }
+    if byKey[record.key] == id { byKey[record.key] = nil }
+    record.publish()
+    noteDecodes(of: record, now)
+    work.append(.release(record))
+    live.leave(id)
+    for next in live.admitWaiting(at: now) { advance(next, .admitted, now, &work) }
+  }
+
+  /// Bytes that nobody could decode are asked for again sooner.
+  private mutating func noteDecodes(of record: HandlerRecord, _ now: ContinuousClock.Instant) {
+    let key = FailureKey(id: record.key.id, scope: record.key.scope)
+    if record.state.isUndecodable {
+      suspects.note(key, at: now)
+    } else if !record.results.isEmpty {
+      suspects.clear(key)
+    }
+  }
+
+  private mutating func armSweep(_ work: inout [Work]) {
+    guard !isSweeping else { return }
+    isSweeping = true
+    work.append(.sweep(after: Self.sweepInterval))
+  }
+
+  /// The sweep's turn: what to look at, and whether to come again.
+  mutating func beginSweep(mustGoOn: Bool) -> (seats: [any Seat], work: [Work]) {
+    isSweeping = !handlers.isEmpty || mustGoOn
+    return (handlers.values.flatMap { $0.seats.values }, isSweeping ? [.sweep(after: Self.sweepInterval)] : [])
+  }
+
+  static let sweepInterval = Duration.milliseconds(250)
+
+  /// Of the handlers that would be bumped next; empty while there is room.
+  func oldestSeats(limit: Int) -> [any Seat] {
+    guard live.isFull else { return [] }
+    var seats: [any Seat] = []
+    for id in live.ids {
+      guard seats.count < limit else { break }
+      if let values = handlers[id]?.seats.values { seats.append(contentsOf: values) }
+    }
+    return seats
+  }
+
+  func report(_ event: @autoclosure () -> ObjectEvent, _ work: inout [Work]) {
+    if reportsEvents { work.append(.report(event())) }
+  }
+}
+
+extension HandlerRecord {
+  mutating func add(_ joiner: CoreState.Joiner) {
+    seats[joiner.seat.id] = joiner.seat
+    for location in joiner.locations where !locations.contains(location) { locations.append(location) }
+    output = output ?? joiner.output
+  }
+
+  func ending(of seat: any Seat, _ how: HandlerState.How) -> SeatEnding {
+    switch how {
+    case .failed(let error): return .failed(error)
+    case .cancelled(let reason): return .cancelled(reason)
+    case .content: return delivered.map { .content($0) } ?? .failed(Self.nothing)
+    case .ready:
+      guard let delivered, let representation = seat.representation, let result = results[representation] else {
+        return .failed(Self.nothing)
+      }
+      return .ready(result.box, delivered)
+    }
+  }
+
+  private var delivered: Delivered? {
+    body.map { Delivered(source: $0.loaded.source, head: $0.loaded.head, count: $0.loaded.count) }
+  }
+
+  /// Cannot be reached while the rules hold; an ending all the same.
+  private static var nothing: ObjectError { ObjectError(.transport, "The object was lost on its way; ask again.") }
+}

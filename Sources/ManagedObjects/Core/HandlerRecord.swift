@@ -1,0 +1,111 @@
+/// Names one handler for ever, where its key may come again.
+struct HandlerID: Hashable, Sendable {
+  let number: UInt64
+}
+
+/// What requests must have in common to share one handler. Requests that differ here never share a load.
+struct HandlerKey: Hashable, Sendable {
+  let id: ObjectID
+  /// Whose answer it is; "" for everybody's.
+  let scope: String
+  let fields: HeaderFields
+  let mode: CacheMode
+  let freshness: Freshness
+  let limitBytes: Int?
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(scope)
+  }
+}
+
+/// What is known to be stored under an id but may not be used without asking the server.
+struct StoredBase: Sendable {
+  let facts: EntryFacts
+  /// nil: only ready objects in memory, no bytes.
+  let lease: (any EntryLease)?
+  let key: EntryKey
+  /// What makes the request conditional; empty: it carries no validator.
+  let conditions: HeaderFields
+}
+
+/// Bytes that are here and good.
+struct LoadedBody: Sendable {
+  let loaded: Loaded
+  let facts: EntryFacts
+  /// Objects made of it may be kept.
+  let mayKeep: Bool
+  /// False: revalidated from ready objects alone, so there is nothing to decode others from.
+  let hasBytes: Bool
+}
+
+/// What a finished attempt brought, before it is stored.
+enum Received: Sendable {
+  case body(LoadHead, ReceivedBody)
+  case notModified(LoadHead)
+}
+
+/// When a request was sent and its response was here.
+struct LoadTimes: Sendable {
+  var request: WallTime
+  var response: WallTime
+}
+
+/// One handler, as the core keeps it under its lock.
+struct HandlerRecord: Sendable {
+  let id: HandlerID
+  let key: HandlerKey
+  let handler: Handler
+  var state: HandlerState
+  var seats: [SeatID: any Seat] = [:]
+  var deadlines: [SeatID: ScheduledWork] = [:]
+
+  /// Where the bytes are: mirrors of one oid, in the order of asking.
+  var locations: [String] = []
+  var base: StoredBase?
+  /// Where a large body may go that no backend takes.
+  var output: OutputTarget?
+  var retry: RetryRule?
+  var location = 0
+  /// Attempts begun, over all locations.
+  var attempts = 0
+  var attempt: LoadAttempt?
+  /// Conditions are left out: the server said 304 but the bytes are gone.
+  var isUnconditional = false
+  var times = LoadTimes(request: WallTime(milliseconds: 0), response: WallTime(milliseconds: 0))
+  var progress = ProgressRule()
+  var attemptBytes = 0
+  var mostBytes = 0
+
+  var received: Received?
+  var body: LoadedBody?
+  var results: [Representation: DecodedObject] = [:]
+
+  init(_ id: HandlerID, _ key: HandlerKey, _ whenLastLeaves: Policy.WhenLastLeaves) {
+    self.id = id
+    self.key = key
+    handler = Handler(key.id)
+    state = HandlerState(whenLastLeaves: whenLastLeaves)
+  }
+
+  /// In place, without copying what is stored.
+  mutating func apply<Result>(_ change: (inout Self) -> Result) -> Result { change(&self) }
+
+  var publicState: Handler.State {
+    switch state.phase {
+    case .waiting, .lookingUp: .new
+    case .loading: .loading
+    case .storing, .decoding: .loaded
+    case .finished: results.isEmpty && body == nil ? .failed : .ready
+    }
+  }
+
+  func publish() {
+    let state = publicState
+    let users = self.state.seats.count
+    handler.published.withLock { published in
+      published.state = state
+      published.waitingUsers = users
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/// Whose answer a request gets: requests of different scope never share a load, an object or an entry.
+struct ScopeRule: Sendable {
+  private let secretFields: Set<String>
+
+  init(secretFields: Set<String>) {
+    self.secretFields = RedirectRule.alwaysSecret.union(secretFields.map { $0.lowercased() })
+  }
+
+  /// "" for a request without secrets; "name:…" where the caller names the scope; else "secret:" and the digest.
+  /// - Parameter digest: a keyed one, so that a secret cannot be guessed from it.
+  func scope(named name: String?, fields: HeaderFields, digest: ([UInt8]) -> String) -> String {
+    if let name { return "name:\(name)" }
+    guard !fields.isEmpty else { return "" }
+    let secrets = fields.filter { secretFields.contains($0.name.lowercased()) }.map {
+      "\($0.name.lowercased()):\($0.value)\n"
+    }.sorted()
+    return secrets.isEmpty ? "" : "secret:" + digest(Array(secrets.joined().utf8))
+  }
+}

@@ -1,0 +1,46 @@
+/// What is to be done once the core's lock has been let go. Carries all it needs.
+enum Work: Sendable {
+  case lookUp(HandlerID, HandlerKey)
+  /// The handler's turn has come: begin its next attempt.
+  case attempt(AttemptJob)
+  case cancelAttempt(LoadAttempt)
+  case store(StoreJob)
+  case decode(DecodeJob)
+  case end(any Seat, SeatEnding)
+  case progress([any Seat], LoadProgress)
+  /// Load again after a wait.
+  case retry(HandlerID, attempts: Int, after: Duration)
+  /// A host may be asked again after this.
+  case startTransfers(after: Duration)
+  case sweep(after: Duration)
+  case cancelTimer(ScheduledWork)
+  /// Out of the tables: freed outside the lock, since leases and users' objects hang on it.
+  case release(HandlerRecord)
+  case report(ObjectEvent)
+}
+
+struct AttemptJob: Sendable {
+  let handler: HandlerID
+  let number: Int
+  let key: HandlerKey
+  let request: LoadRequest
+  let isConditional: Bool
+  let output: OutputTarget?
+}
+
+struct StoreJob: Sendable {
+  let handler: HandlerID
+  let key: HandlerKey
+  let received: Received
+  let times: LoadTimes
+  let base: StoredBase?
+}
+
+struct DecodeJob: Sendable {
+  let handler: HandlerID
+  let key: HandlerKey
+  let representation: Representation
+  let body: LoadedBody
+  /// Any one of them will do.
+  let seats: [any Seat]
+}

@@ -1,0 +1,110 @@
+/// The engine of `FileCache` and `BigFileCache`: entries as files in shards, see `EntryPaths` and `EntryFormat`.
+///
+/// What must stay true:
+/// - An entry becomes visible, changes and goes by one rename or unlink of its head. Readers take no lock: what they
+///   have open stays as it was, and what they read is checked before it is believed.
+/// - Any number of instances and processes use one folder as equals. Nothing about an entry is kept in memory, and
+///   opening a folder does not look at its entries.
+/// - Only files that this engine names are removed, and nothing is followed out of the folder.
+/// - Nothing here is retried for ever: a fault costs one entry's caching and is thrown as one typed error.
+///
+/// Reading is in `FileStoreReading`, writing in `FileStoreWriting` and `FileEntryWriter`, what walks over shards in
+/// `FileStoreVisits` and `FileStoreTrimming`. Locks are held for a few instructions, never across a system call.
+final class FileStore: Sendable {
+  let fileSystem: any FileSystem
+  let time: any TimeSource
+  let limits: CacheLimits
+  let durability: Durability
+  let verification: Verification
+  let format: StoreFormat
+  let path: String
+  let tally = StoreTally()
+  let verified = VerifiedBodies()
+  let worker = TrimWorker()
+  private let folder: Lock<StoreFolder?>
+  private let fallbackSecret = randomBytes(32)
+  let timer = Lock<ScheduledWork?>(nil)
+
+  init(
+    path: String, format: StoreFormat, limits: CacheLimits, durability: Durability, verification: Verification,
+    fileSystem: any FileSystem, time: any TimeSource
+  ) throws(ObjectError) {
+    self.fileSystem = fileSystem
+    self.time = time
+    self.limits = limits
+    self.durability = durability
+    self.verification = verification
+    self.format = format
+    self.path = path
+    folder = Lock(try StoreFolder.open(path, format: format, fileSystem: fileSystem, now: time.wallNow))
+    startTimer()
+  }
+
+  deinit { timer.withLock { $0 }?.cancel() }
+
+  /// The folder, opened once more where that did not succeed before; nil: it cannot be used for now.
+  func openFolder() -> StoreFolder? {
+    if let folder = folder.withLock({ $0 }) { return folder }
+    guard let new = try? StoreFolder.open(path, format: format, fileSystem: fileSystem, now: time.wallNow) else {
+      return nil
+    }
+    return folder.withLock { folder in
+      folder = folder ?? new
+      return folder
+    }
+  }
+
+  /// The folder, for writing.
+  func folderForWriting() throws(ObjectError) -> StoreFolder {
+    if let folder = openFolder() { return folder }
+    throw ObjectError(
+      .cacheBroken, "The cache folder \(path) cannot be used; see that it is a folder you may write to, and not full.")
+  }
+
+  /// The folder itself is gone, or all that was in it: the next call opens it, or a new one, again.
+  func reopen(_ stale: StoreFolder) {
+    let old = folder.withLock { folder in
+      let old = folder
+      if folder === stale { folder = nil }
+      return old
+    }
+    withExtendedLifetime(old) {}
+  }
+
+  func statistics() -> BackendStatistics {
+    let total = openFolder()?.counters.total ?? SharedCounters.Count()
+    var statistics = BackendStatistics(entries: total.entries, bytes: total.bytes)
+    tally.fill(&statistics)
+    return statistics
+  }
+
+  // MARK: Secret
+
+  /// 32 random bytes that stay with the folder; in a folder that cannot be written to, those of this instance.
+  func secret() -> [UInt8] {
+    guard let folder = openFolder() else { return fallbackSecret }
+    if let known = readSecret(folder) { return known }
+    let isDamaged = (try? fileSystem.info(of: EntryPaths.secret, in: folder.root)) != nil
+    try? fileSystem.place(
+      fallbackSecret, at: EntryPaths.secret, by: EntryPaths.unfinished(folder.uniqueName()), in: folder.root,
+      replacing: isDamaged)
+    // Another process may have been quicker: what stands there is the secret of all.
+    return readSecret(folder) ?? fallbackSecret
+  }
+
+  private func readSecret(_ folder: StoreFolder) -> [UInt8]? {
+    guard let file = try? fileSystem.open(EntryPaths.secret, in: folder.root, .read),
+      let info = try? fileSystem.info(of: file), info.kind == .file,
+      let bytes = try? fileSystem.read(file, at: 0, count: 33), bytes.count == 32
+    else { return nil }
+    return bytes.withBytes { [UInt8]($0) }
+  }
+}
+
+/// When bodies are read in full to see whether they are still as they were stored.
+public enum Verification: Sendable {
+  /// Up to 1 MiB at each look-up, larger ones once per process and file.
+  case standard
+  /// All of them at each look-up.
+  case always
+}

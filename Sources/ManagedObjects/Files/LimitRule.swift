@@ -1,0 +1,37 @@
+/// How much a whole cache may hold now, of its limits and of the room on its file system.
+struct LimitRule: Hashable, Sendable {
+  var limitBytes: Int?
+  var limitEntries: Int?
+
+  /// - Parameter space: nil: not asked.
+  init(_ limits: CacheLimits, total: SharedCounters.Count, space: FileSpace?) {
+    limitBytes = limits.limitBytes
+    limitEntries = limits.limitEntries
+    if let space {
+      let kept = limits.keepFreeBytes ?? min(1 << 30, space.total / 20)
+      let shortage = kept - space.free
+      if shortage > 0 { limitBytes = min(limitBytes ?? .max, max(0, total.bytes - shortage)) }
+    }
+  }
+
+  func isOver(_ total: SharedCounters.Count) -> Bool { isBytesOver(total) || isEntriesOver(total) }
+  func isBytesOver(_ total: SharedCounters.Count) -> Bool { limitBytes.map { total.bytes > $0 } ?? false }
+  private func isEntriesOver(_ total: SharedCounters.Count) -> Bool { limitEntries.map { total.entries > $0 } ?? false }
+
+  /// Over by more than a hundredth and one object: those who commit wait for the trimmer.
+  func isFarOver(_ total: SharedCounters.Count, object bytes: Int) -> Bool {
+    limitBytes.map { total.bytes - $0 > max($0 / 100, bytes) } ?? false
+      || limitEntries.map { total.entries - $0 > max($0 / 100, 1) } ?? false
+  }
+
+  /// What a part of the cache is trimmed to: its share of the low water.
+  func goal(_ limit: Int?, lowWater: Double, share: Double) -> Int? {
+    limit.map { Int(Double($0) * min(1, max(0, lowWater)) * share) }
+  }
+
+  /// After how many commits the limits have to be looked at again, so that they are not exceeded by more than a part
+  /// of the tolerance in between.
+  static func checkInterval(_ limits: CacheLimits, shards: Int) -> Int {
+    max(1, min(shards / 16, (limits.limitEntries ?? .max) / 500))
+  }
+}

@@ -1,0 +1,138 @@
+internal import CFiles
+
+/// How full each shard is, in memory that the processes which use the folder share. As 64-bit numbers of the machine:
+///
+///     0  "MOcount1"                            4  shard that the next step of a trim begins with
+///     1  number of shards                      5  age of the entry evicted last, ms; 0: none was yet
+///     2  boot the counts are from              6  date of the oldest entry known, ms; 0: unknown
+///     3  shards still to be counted again      7  when leftovers were last swept, ms
+///     8  entries of shard 0    9  its charged bytes    10  entries of shard 1 …
+///
+/// Every number is only a hint: a process that dies between rename and addition leaves it wrong by one entry, and each
+/// visit to a shard sets it right. The file's room is allocated before it is mapped, since a write to a mapping that
+/// the disk has no room for is a signal, not an error. Where it cannot be mapped the counts are this instance's own.
+///
+/// Sound although it has a pointer into `memory`: all access is by atomic instructions and inside its bounds.
+@safe final class SharedCounters: Sendable {
+  private enum Field: Int { case magic, shards, boot, uncounted, position, evictedAge, oldest, swept }
+  private static let magic: Int64 = 0x3174_6E75_6F63_4F4D
+  private static let fields = 8
+
+  let shards: Int
+  /// False: counted for this instance alone.
+  let isShared: Bool
+  private let memory: HeldBytes
+
+  /// - Parameter isNew: the folder was made just now, so nothing is in it that the counts do not know.
+  init(in folder: borrowing OpenFile, shards: Int, fileSystem: any FileSystem, isNew: Bool, now: WallTime) {
+    self.shards = shards
+    let count = 8 * (Self.fields + 2 * shards)
+    if let mapped = try? Self.map(folder, count, fileSystem) {
+      memory = mapped
+      isShared = true
+    } else {
+      memory = (try? Self.copy(folder, count, fileSystem)) ?? HeldBytes.zeros(count)
+      isShared = false
+    }
+    let boot = fileSystem.bootID
+    let isKnown = self[.magic] == Self.magic && self[.shards] == Int64(shards)
+    if !isKnown {
+      for at in 0..<(Self.fields + 2 * shards) { set(at, 0) }
+      self[.oldest] = isNew ? now.milliseconds : 0
+    }
+    if !isKnown && !isNew || isKnown && self[.boot] != boot { self[.uncounted] = Int64(shards) }
+    self[.boot] = boot
+    self[.shards] = Int64(shards)
+    self[.magic] = Self.magic
+  }
+
+  private static func map(
+    _ folder: borrowing OpenFile, _ count: Int, _ fileSystem: any FileSystem
+  ) throws(FileFault) -> HeldBytes {
+    let file = try fileSystem.open(EntryPaths.counters, in: folder, .update)
+    guard try fileSystem.info(of: file).kind == .file else { throw FileFault.badPath }
+    try fileSystem.allocate(count, for: file)
+    return try fileSystem.map(file, count: count, isWritable: true)
+  }
+
+  /// What stands in a file that may only be read.
+  private static func copy(
+    _ folder: borrowing OpenFile, _ count: Int, _ fileSystem: any FileSystem
+  ) throws(FileFault) -> HeldBytes? {
+    let bytes = try fileSystem.read(fileSystem.open(EntryPaths.counters, in: folder, .read), at: 0, count: count)
+    return bytes.count == count ? bytes : nil
+  }
+
+  // MARK: Shards
+
+  struct Count: Hashable, Sendable {
+    var entries = 0
+    var bytes = 0
+  }
+
+  func count(of shards: Range<Int>) -> Count {
+    var sum = Count()
+    for shard in shards.clamped(to: 0..<self.shards) {
+      sum.entries &+= max(0, Int(get(Self.fields + 2 * shard)))
+      sum.bytes &+= max(0, Int(get(Self.fields + 2 * shard + 1)))
+    }
+    return sum
+  }
+
+  var total: Count { count(of: 0..<shards) }
+
+  func add(entries: Int, bytes: Int, to shard: Int) {
+    guard (0..<shards).contains(shard) else { return }
+    add(Self.fields + 2 * shard, Int64(entries))
+    add(Self.fields + 2 * shard + 1, Int64(bytes))
+  }
+
+  /// The fullest of the runs of `run` shards, by bytes or by entries.
+  func fullestRun(of run: Int, byBytes: Bool) -> Range<Int> {
+    let runs = stride(from: 0, to: shards, by: run).map { $0..<min($0 + run, shards) }
+    func fill(_ run: Range<Int>) -> Int { byBytes ? count(of: run).bytes : count(of: run).entries }
+    return runs.max { fill($0) < fill($1) } ?? 0..<shards
+  }
+
+  // MARK: What trimming remembers
+
+  /// The first shard that was not counted since the counts may have gone wrong; nil: all were.
+  func nextUncounted() -> Int? {
+    let left = self[.uncounted]
+    return (1...Int64(shards)).contains(left) ? shards - Int(left) : nil
+  }
+
+  func setCounted(upTo shard: Int) { self[.uncounted] = Int64(max(0, shards - shard)) }
+
+  var position: Int {
+    get { (0..<Int64(shards)).contains(self[.position]) ? Int(self[.position]) : 0 }
+    set { self[.position] = Int64(newValue) }
+  }
+
+  var swept: WallTime {
+    get { WallTime(milliseconds: self[.swept]) }
+    set { self[.swept] = newValue.milliseconds }
+  }
+
+  /// How long an entry stays unused before it is evicted: the age of the one evicted last; before the first eviction
+  /// the age of the oldest known; nil: unknown.
+  func turnover(now: WallTime) -> Duration? {
+    if self[.evictedAge] > 0 { return .milliseconds(self[.evictedAge]) }
+    return self[.oldest] > 0 ? max(.zero, now - WallTime(milliseconds: self[.oldest])) : nil
+  }
+
+  func noteEviction(age: Duration) { self[.evictedAge] = max(1, age.wholeMilliseconds) }
+  func noteOldest(_ time: WallTime) { self[.oldest] = time.milliseconds }
+
+  // MARK: Memory
+
+  private subscript(field: Field) -> Int64 {
+    get { get(field.rawValue) }
+    set { set(field.rawValue, newValue) }
+  }
+
+  // Sound: the callers stay below fields + 2 * shards, which is what `memory` has room for.
+  private func get(_ at: Int) -> Int64 { unsafe mo_load(memory.words + at) }
+  private func set(_ at: Int, _ value: Int64) { unsafe mo_store(memory.words + at, value) }
+  private func add(_ at: Int, _ value: Int64) { _ = unsafe mo_add(memory.words + at, value) }
+}

@@ -1,0 +1,185 @@
+/// A cache folder that is open and known to be ours. Files inside it are named relative to it, so that it may be moved
+/// while it is used. Holds one descriptor and the counters; knows no entry.
+final class StoreFolder: Sendable {
+  let root: OpenFile
+  /// Absolute, for lending paths and for messages.
+  let path: String
+  let paths: EntryPaths
+  let counters: SharedCounters
+  private let fileSystem: any FileSystem
+  private let process = UInt64.random(in: .min ... .max)
+  private let shared: Lock<Shared>
+
+  private struct Shared {
+    var uniqueNames: UInt64 = 0
+    /// Shards that were seen to be folders. System calls do not follow the last part of a path, but they do follow
+    /// those before it; so a shard that is a symbolic link must be found before it is used.
+    var isSound: [Bool]
+  }
+
+  private init(
+    root: consuming OpenFile, path: String, shards: Int, fileSystem: any FileSystem, isNew: Bool, now: WallTime
+  ) {
+    paths = EntryPaths(shards: shards)
+    counters = SharedCounters(in: root, shards: paths.shards, fileSystem: fileSystem, isNew: isNew, now: now)
+    shared = Lock(Shared(isSound: Array(repeating: false, count: paths.shards)))
+    self.root = root
+    self.path = path
+    self.fileSystem = fileSystem
+  }
+
+  /// A name that is new in this folder.
+  func uniqueName() -> UniqueName {
+    let count = shared.withLock { shared in
+      shared.uniqueNames += 1
+      return shared.uniqueNames
+    }
+    return UniqueName(process: process, count: count)
+  }
+
+  // MARK: Opening
+
+  /// Opens the folder, making it if it is missing.
+  /// - Returns: nil where it cannot be used for now: read-only and empty, full, no folder at all.
+  /// - Throws: where it must not be used: somebody else's, or another backend's.
+  static func open(
+    _ path: String, format: StoreFormat, fileSystem: any FileSystem, now: WallTime
+  ) throws(ObjectError) -> StoreFolder? {
+    guard let root = openRoot(path, fileSystem) else { return nil }
+    guard let info = try? fileSystem.info(of: root) else { return nil }
+    guard info.owner == fileSystem.userID else {
+      throw ObjectError(.cacheBroken, "The cache folder \(path) belongs to another user; choose a folder of your own.")
+    }
+    guard info.permissions & 0o022 == 0 else {
+      throw ObjectError(
+        .cacheBroken, "Others may write to the cache folder \(path); take that right away: chmod go-w \(path).")
+    }
+    var found = read(root, fileSystem)
+    let isNew = found == nil
+    if found == nil || found == .damaged {
+      guard make(format, in: root, replacing: found == .damaged, fileSystem) else { return nil }
+      // Another process may have been quicker.
+      found = read(root, fileSystem)
+    }
+    switch found {
+    case .known(let known) where known.backend == format.backend:
+      return StoreFolder(
+        root: root, path: path, shards: known.shards, fileSystem: fileSystem, isNew: isNew, now: now)
+    case .known(let other):
+      throw foreign(path, other.backend.rawValue, format)
+    case .foreign(let maker):
+      throw foreign(path, maker, format)
+    case .damaged, nil:
+      return nil
+    }
+  }
+
+  private static func openRoot(_ path: String, _ fileSystem: any FileSystem) -> OpenFile? {
+    do throws(FileFault) {
+      return try fileSystem.openFolder(at: path)
+    } catch {
+      guard error.isMissing else { return nil }
+      try? fileSystem.makeFolders(at: path)
+      return try? fileSystem.openFolder(at: path)
+    }
+  }
+
+  private static func foreign(_ path: String, _ maker: String, _ format: StoreFormat) -> ObjectError {
+    ObjectError(
+      .cacheBroken,
+      "The cache folder \(path) was made by \(maker), not by \(format.backend.rawValue), version "
+        + "\(StoreFormat.version); use that backend, choose another folder, or delete this one.")
+  }
+
+  /// nil: no format file, or none that can be read.
+  private static func read(_ root: borrowing OpenFile, _ fileSystem: any FileSystem) -> StoreFormat.Reading? {
+    do throws(FileFault) {
+      let file = try fileSystem.open(EntryPaths.format, in: root, .read)
+      guard try fileSystem.info(of: file).kind == .file else { return .damaged }
+      let bytes = try fileSystem.read(file, at: 0, count: StoreFormat.limitBytes)
+      return StoreFormat.read(bytes.withBytes { [UInt8]($0) })
+    } catch {
+      return error.isWrongKind ? .damaged : nil
+    }
+  }
+
+  private static func make(
+    _ format: StoreFormat, in root: borrowing OpenFile, replacing: Bool, _ fileSystem: any FileSystem
+  ) -> Bool {
+    let name = UniqueName(process: .random(in: .min ... .max), count: 0)
+    do throws(FileFault) {
+      try fileSystem.place(
+        Array(format.line.utf8), at: EntryPaths.format, by: EntryPaths.unfinished(name), in: root, replacing: replacing)
+      return true
+    } catch {
+      return error.isTaken
+    }
+  }
+
+  // MARK: Shards
+
+  /// Whether there is such a shard and it is a folder. Something else in its place is put away.
+  func hasShard(_ shard: Int) -> Bool {
+    if isSound(shard) { return true }
+    guard let info = try? fileSystem.info(of: paths.shard(shard), in: root) else { return false }
+    guard info.kind == .folder else {
+      try? fileSystem.remove(paths.shard(shard), in: root)
+      return false
+    }
+    setSound(shard)
+    return true
+  }
+
+  /// Makes sure that the shard is there.
+  func makeShard(_ shard: Int) throws(FileFault) {
+    if hasShard(shard) { return }
+    do throws(FileFault) { try fileSystem.makeFolder(paths.shard(shard), in: root) } catch {
+      if !error.isTaken { throw error }
+    }
+    guard hasShard(shard) else { throw FileFault.badPath }
+  }
+
+  /// Makes sure that one of the other folders is there.
+  func makeFolder(_ path: FilePath) throws(FileFault) {
+    do throws(FileFault) { try fileSystem.makeFolder(path, in: root) } catch {
+      if !error.isTaken { throw error }
+      guard try fileSystem.info(of: path, in: root).kind == .folder else { throw FileFault.badPath }
+    }
+  }
+
+  /// The shard went away: the folder was emptied by hand.
+  func forgetShards() { shared.withLock { shared in shared.isSound = shared.isSound.map { _ in false } } }
+
+  private func isSound(_ shard: Int) -> Bool { shared.withLock { $0.isSound[shard] } }
+  private func setSound(_ shard: Int) { shared.withLock { $0.isSound[shard] = true } }
+}
+
+extension FileSystem {
+  /// Makes a small file whole or not at all.
+  /// - Throws: `isTaken` where it is there already and is not to be replaced.
+  func place(
+    _ bytes: [UInt8], at path: FilePath, by temp: FilePath, in folder: borrowing OpenFile, replacing: Bool
+  ) throws(FileFault) {
+    let file = try open(temp, in: folder, .create(permissions: 0o600))
+    do throws(FileFault) {
+      // Sound: bytes have no padding.
+      try writeAll(unsafe bytes.span.bytes, to: file)
+      if replacing { try rename(temp, to: path, in: folder) } else { try moveNew(temp, to: path, in: folder) }
+    } catch {
+      try? remove(temp, in: folder)
+      throw error
+    }
+  }
+
+  /// `renameNew`, also where the file system does not know that; then with a moment in which another process that does
+  /// the same is overwritten.
+  func moveNew(_ from: FilePath, to path: FilePath, in folder: borrowing OpenFile) throws(FileFault) {
+    do throws(FileFault) {
+      try renameNew(from, to: path, in: folder)
+    } catch {
+      guard error.isUnsupported else { throw error }
+      if (try? info(of: path, in: folder)) != nil { throw FileFault.taken }
+      try rename(from, to: path, in: folder)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/// Whether a stale response may be given all the same (RFC 9111 section 4.2.4, RFC 5861). Never against must-revalidate
+/// or no-cache, and never where its age cannot be known.
+package enum StaleRule {
+  package enum Occasion: Sendable {
+    /// At once, while a background load asks the server.
+    case revalidating
+    /// The server could not be reached, or its answer did not arrive whole.
+    case unreachable
+    /// The server answered with this status.
+    case status(Int)
+  }
+
+  /// Where the server sets no limit for an outage.
+  private static var limitOutage: Duration { .seconds(7 * 86_400) }
+
+  package static func mayAnswer(
+    with facts: EntryFacts, on occasion: Occasion, freshness: Freshness, now: WallTime
+  ) -> Bool {
+    let control = CacheControl(freshness == .http ? facts.head.fields : [:])
+    guard !control.noCache, !control.mustRevalidate, let staleness = staleness(of: facts, freshness, now),
+      let limit = limit(on: occasion, control)
+    else { return false }
+    return staleness <= limit
+  }
+
+  /// nil: not on this occasion.
+  private static func limit(on occasion: Occasion, _ control: CacheControl) -> Duration? {
+    switch occasion {
+    case .revalidating: control.staleWhileRevalidate
+    case .unreachable: control.staleIfError ?? limitOutage
+    // RFC 5861 section 4 names these.
+    case .status(let status): [500, 502, 503, 504].contains(status) ? control.staleIfError : nil
+    }
+  }
+
+  /// How long ago it stopped being fresh.
+  private static func staleness(of facts: EntryFacts, _ freshness: Freshness, _ now: WallTime) -> Duration? {
+    switch freshness {
+    case .immutable: .zero
+    case .ttl(let time): facts.responseTime <= now ? now - facts.responseTime - time : nil
+    case .http: FreshnessRule.age(of: facts, at: now).map { $0 - FreshnessRule.lifetime(of: facts) }
+    }
+  }
+}

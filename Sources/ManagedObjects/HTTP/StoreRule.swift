@@ -1,0 +1,73 @@
+/// What of a response is kept (RFC 9111 section 3, as a private cache).
+package enum StoreRule {
+  /// Whether a complete success may be stored: any 2xx but 206, which is a part. Under `.immutable` and `.ttl` the caller
+  /// has decided, whatever the response says; under `.http` no-store in response or request forbids it, and so does a
+  /// Vary that no later request can match. A response need not be fresh: it can be asked about, and may help in an outage.
+  package static func mayStore(
+    head: LoadHead, requestFields: HeaderFields, freshness: Freshness, mode: CacheMode
+  ) -> Bool {
+    guard (200..<300).contains(head.status), head.status != 206, mode != .noStore else { return false }
+    return freshness != .http || isStorable(head, requestFields)
+  }
+
+  /// Whether the answer that is no success may be stored, beside a good one: where the server itself says for how long.
+  /// Under `.immutable` and `.ttl` never, since what the caller promised about the object is not true of an error.
+  package static func mayStoreFailure(
+    head: LoadHead, requestFields: HeaderFields, freshness: Freshness, mode: CacheMode
+  ) -> Bool {
+    // 304 is about another response, 416 about a part.
+    guard head.status >= 300, ![304, 412, 416].contains(head.status), mode != .noStore, freshness == .http else {
+      return false
+    }
+    let isTimed = CacheControl(head.fields).maxAge.map { $0 > .zero } ?? head.fields.contains("Expires")
+    return isTimed && isStorable(head, requestFields)
+  }
+
+  private static func isStorable(_ head: LoadHead, _ requestFields: HeaderFields) -> Bool {
+    let control = CacheControl(head.fields)
+    // Section 5.2.2.3: who understands the status may pass over no-store, who does not must not store it.
+    let isAllowed = control.mustUnderstand ? understood.contains(head.status) : !control.noStore
+    return isAllowed && !CacheControl(requestFields).noStore && VaryRule.names(of: head) != nil
+  }
+
+  /// The final statuses of RFC 9110 section 15 whose rules for caches are kept here.
+  private static var understood: Set<Int> {
+    Set(200...205).union(300...303).union(307...308).union(400...415).union(417...417).union([421, 422, 426])
+      .union(500...505)
+  }
+
+  /// The request's fields that Vary names, as the caller gave them, secret ones as a digest.
+  package static func varying(
+    head: LoadHead, requestFields: HeaderFields, secrets: VaryRule.Secrets? = nil
+  ) -> HeaderFields {
+    VaryRule.selected(VaryRule.names(of: head) ?? [], from: requestFields, secrets: secrets)
+  }
+
+  /// Whether loads of every credential scope may share it.
+  package static func isPublic(_ head: LoadHead) -> Bool {
+    let control = CacheControl(head.fields)
+    return control.isPublic && !control.isPrivate && !control.noStore && !control.noCache
+  }
+
+  /// The head without the fields that are about the connection (section 3.1), and without those that must not be used
+  /// again unasked (`no-cache="Set-Cookie"`, section 5.2.2.4).
+  package static func stored(_ head: LoadHead) -> LoadHead {
+    var stored = head
+    let dropped = connectionFields(of: head.fields).union(CacheControl(head.fields).withheldFields)
+    for name in dropped { stored.fields.remove(name) }
+    return stored
+  }
+
+  /// Lower-case names of the fields that end at the next hop: those known, and those that Connection names.
+  static func connectionFields(of fields: HeaderFields) -> Set<String> {
+    let named = (fields.list(of: "Connection") ?? "").utf8.split(separator: UInt8(ascii: ","))
+    return alwaysDropped.union(named.map { lowerText(trimmed(Array($0)[...])) })
+  }
+
+  private static var alwaysDropped: Set<String> {
+    [
+      "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+      "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
+    ]
+  }
+}

@@ -1,0 +1,24 @@
+/// What a 304 changes in a stored response (RFC 9111 section 3.2).
+package enum UpdateRule {
+  /// The same bytes under the new fields. Fields that describe the stored bytes stay, since many a server sends others
+  /// with a 304; so do status, generation, checksum and what the entry varies on.
+  package static func updated(
+    _ facts: EntryFacts, by head: LoadHead, requestTime: WallTime, responseTime: WallTime
+  ) -> EntryFacts {
+    var updated = facts
+    updated.requestTime = requestTime
+    updated.responseTime = responseTime
+    // The old answer's date and age say nothing about the new one, whether or not it brings its own.
+    for name in ["Date", "Age"] { updated.head.fields.remove(name) }
+    let kept = describingFields.union(StoreRule.connectionFields(of: head.fields))
+      .union(CacheControl(head.fields).withheldFields)
+    let replacing = head.fields.filter { !kept.contains($0.name.lowercased()) }
+    for field in replacing { updated.head.fields.remove(field.name) }
+    for field in replacing { updated.head.fields.append(field.name, field.value) }
+    return updated
+  }
+
+  private static var describingFields: Set<String> {
+    ["content-length", "content-encoding", "content-range", "content-type"]
+  }
+}

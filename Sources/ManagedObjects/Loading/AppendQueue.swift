@@ -1,0 +1,116 @@
+internal import FoundationEssentials
+
+/// Feeds a body store from a pool, for backends whose `append` may take its time: the transfer's thread never waits.
+///
+/// Two pieces may be outstanding; then the loader is asked to hold back.
+final class AppendQueue: Sendable {
+  private struct State: ~Copyable, Sendable {
+    var store: BodyStore?
+    var pieces: [Data] = []
+    var isRunning = false
+    var error: ObjectError?
+    var isAborted = false
+    var whenNotFull: [@Sendable () -> Void] = []
+    var whenEmpty: (@Sendable (Result<ReceivedBody, ObjectError>) -> Void)?
+  }
+
+  static let limitPieces = 2
+
+  private let state: Lock<State>
+  private let run: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+  init(
+    _ store: consuming sending BodyStore, run: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+  ) {
+    state = Lock(State(store: store))
+    self.run = run
+  }
+
+  var isFull: Bool { state.withLock { $0.pieces.count >= Self.limitPieces && $0.error == nil && !$0.isAborted } }
+
+  func whenNotFull(_ call: @escaping @Sendable () -> Void) {
+    let isFull = state.withLock { state in
+      guard state.pieces.count >= Self.limitPieces, state.error == nil, !state.isAborted else { return false }
+      state.whenNotFull.append(call)
+      return true
+    }
+    if !isFull { call() }
+  }
+
+  func append(_ piece: Data) throws(ObjectError) {
+    let (error, starts) = state.withLock { state -> (ObjectError?, Bool) in
+      if let error = state.error { return (error, false) }
+      state.pieces.append(piece)
+      defer { state.isRunning = true }
+      return (nil, !state.isRunning)
+    }
+    if let error { throw error }
+    if starts { run { [self] in drain() } }
+  }
+
+  /// Calls when all pieces are in the store, or it failed.
+  func finish(_ call: @escaping @Sendable (Result<ReceivedBody, ObjectError>) -> Void) {
+    let starts = state.withLock { state in
+      state.whenEmpty = call
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    if starts { run { [self] in drain() } }
+  }
+
+  func abort() {
+    let calls = state.withLock { state in
+      state.isAborted = true
+      state.pieces = []
+      let calls = state.whenNotFull
+      state.whenNotFull = []
+      state.whenEmpty = nil
+      return calls
+    }
+    for call in calls { call() }
+  }
+
+  private func drain() {
+    while true {
+      var store: BodyStore?
+      let piece = state.withLock { state -> Data? in
+        guard let piece = state.pieces.first else {
+          state.isRunning = state.whenEmpty != nil
+          return nil
+        }
+        swap(&store, &state.store)
+        return piece
+      }
+      guard let piece else { return end() }
+      var failure: ObjectError?
+      do { try store?.append(piece.bytes) } catch { failure = error }
+      let calls = state.withLock { state -> [@Sendable () -> Void] in
+        swap(&store, &state.store)
+        if !state.pieces.isEmpty { state.pieces.removeFirst() }
+        if let failure {
+          state.error = failure
+          state.pieces = []
+        }
+        let calls = state.whenNotFull
+        state.whenNotFull = []
+        return calls
+      }
+      for call in calls { call() }
+    }
+  }
+
+  private func end() {
+    var store: BodyStore?
+    let (call, error) = state.withLock { state in
+      defer { state.whenEmpty = nil }
+      guard state.whenEmpty != nil else {
+        return (nil, state.error) as ((@Sendable (Result<ReceivedBody, ObjectError>) -> Void)?, ObjectError?)
+      }
+      swap(&store, &state.store)
+      return (state.whenEmpty, state.error)
+    }
+    guard let call else { return }
+    if let error { return call(.failure(error)) }
+    if let whole = store.take() { call(.success(whole.finish())) }
+  }
+}

@@ -1,0 +1,193 @@
+internal import FoundationEssentials
+
+/// How a load ended, as the sink saw it.
+enum LoadOutcome: Sendable {
+  /// A success, its body whole.
+  case body(LoadHead, ReceivedBody)
+  /// 304: what is stored is still good.
+  case notModified(LoadHead)
+  /// Another status, with the first bytes of its body.
+  case status(LoadHead, start: Data)
+  case failure(ObjectError)
+}
+
+/// What a load is checked against.
+struct IntakePlan: Sendable {
+  var method = "GET"
+  /// 304 is an answer only to a request that asked for it.
+  var isConditional = false
+  /// We asked for gzip and deflate ourselves, and so undo them.
+  var undoesCoding = true
+  /// Of the decoded body.
+  var limitBytes: Int?
+  var limits = BodyStore.Limits(inMemoryBytes: 1 << 20, memoryOnlyBytes: 1 << 30)
+  /// Where a large body of this head may go; gives nil: into memory only.
+  var open: @Sendable (LoadHead) -> BodyStore.Open? = { _ in nil }
+  /// nil: what `open` gives and its writer may be used on the transfer's thread; else pieces go through this.
+  var pool: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
+  var onFault: @Sendable (ObjectError) -> Void = { _ in }
+}
+
+/// One response on its way in: checks what the head promises, undoes the coding, keeps the body.
+struct BodyIntake: ~Copyable, Sendable {
+  static let limitStartBytes = 4096
+  /// The body of an error is read to its end, so that the connection can be used again; up to this.
+  static let limitErrorBodyBytes = 1 << 20
+
+  private enum Kind: Sendable { case noHead, body, start, dropped }
+
+  private let plan: IntakePlan
+  private(set) var head: LoadHead?
+  private var kind = Kind.noHead
+  private(set) var wireBytes = 0
+  private(set) var expectedBytes: Int?
+  private var inflater: Inflater?
+  private var store: BodyStore?
+  /// How the pool opens the entry, where it has to.
+  private var openOnPool: BodyStore.Open?
+  private(set) var queue: AppendQueue?
+  private var start = Data()
+  private var decodedBytes = 0
+
+  init(_ plan: IntakePlan) {
+    self.plan = plan
+  }
+
+  var progress: LoadProgress { LoadProgress(receivedBytes: wireBytes, expectedBytes: expectedBytes) }
+
+  mutating func take(_ head: LoadHead) throws(ObjectError) {
+    guard self.head == nil else { throw Self.lie("two final heads") }
+    guard (200..<1000).contains(head.status) || head.status == 101 else { throw Self.lie("status \(head.status)") }
+    self.head = head
+    kind = kind(of: head)
+    expectedBytes = try promisedLength(head)
+    guard kind == .body else { return }
+    makeStore(for: head)
+    if plan.undoesCoding, let codings = Inflater.codings(of: head), !codings.isEmpty {
+      inflater = Inflater(codings: codings)
+    } else if let expectedBytes {
+      try checkLimit(expectedBytes)
+      store?.expect(expectedBytes)
+    }
+  }
+
+  mutating func take(_ bytes: RawSpan) throws(ObjectError) {
+    guard head != nil else { throw Self.lie("bytes before the head") }
+    wireBytes += bytes.byteCount
+    if let expectedBytes, wireBytes > expectedBytes {
+      throw ObjectError(
+        .wrongLength, "The body is longer than the \(expectedBytes) bytes that were promised.", head: head)
+    }
+    switch kind {
+    case .body: try decode(bytes)
+    case .start: try keepStart(bytes)
+    case .dropped, .noHead: break
+    }
+  }
+
+  /// - Parameter end: called once, here or on the pool.
+  mutating func finish(_ end: @escaping @Sendable (LoadOutcome) -> Void) throws(ObjectError) {
+    guard let head else { throw Self.lie("no head") }
+    if let expectedBytes, wireBytes < expectedBytes {
+      throw ObjectError(
+        .wrongLength, "The body ended after \(wireBytes) of \(expectedBytes) bytes; the connection was cut.", head: head
+      )
+    }
+    switch kind {
+    case .noHead, .dropped: end(.notModified(head))
+    case .start: end(.status(head, start: start))
+    case .body:
+      try finishInflating()
+      finishBody(head, end)
+    }
+  }
+
+  /// Called off: nothing more is written.
+  func abort() { queue?.abort() }
+
+  private mutating func finishBody(_ head: LoadHead, _ end: @escaping @Sendable (LoadOutcome) -> Void) {
+    if let queue {
+      return queue.finish { result in
+        switch result {
+        case .success(let body): end(.body(head, body))
+        case .failure(let error): end(.failure(error))
+        }
+      }
+    }
+    if let whole = store.take() { end(.body(head, whole.finish())) }
+  }
+
+  private mutating func makeStore(for head: LoadHead) {
+    let open = plan.open(head)
+    if plan.pool != nil { openOnPool = open }
+    store = BodyStore(limits: plan.limits, open: plan.pool == nil ? open : nil, onFault: plan.onFault)
+  }
+
+  private func kind(of head: LoadHead) -> Kind {
+    switch head.status {
+    case 304 where plan.isConditional: .dropped
+    case 206: .start
+    case 200..<300: .body
+    default: .start
+    }
+  }
+
+  private mutating func decode(_ bytes: RawSpan) throws(ObjectError) {
+    guard var inflater = self.inflater.take() else { return try keep(bytes) }
+    try inflater.inflate(bytes, limit: plan.limitBytes) { piece throws(ObjectError) in try keep(piece) }
+    self.inflater = consume inflater
+  }
+
+  private mutating func finishInflating() throws(ObjectError) {
+    try inflater?.finish()
+  }
+
+  private mutating func keep(_ bytes: RawSpan) throws(ObjectError) {
+    decodedBytes += bytes.byteCount
+    try checkLimit(decodedBytes)
+    if let pool = plan.pool, queue == nil, openOnPool != nil, decodedBytes > plan.limits.inMemoryBytes {
+      try moveToQueue(pool)
+    }
+    guard let queue else { return try store?.append(bytes) ?? () }
+    var copy = Data()
+    copy.append(bytes)
+    try queue.append(copy)
+  }
+
+  /// Too large for memory, and the backend may take its time: from here on the pool does the appending.
+  private mutating func moveToQueue(
+    _ pool: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+  ) throws(ObjectError) {
+    let body = store.take()?.finish()
+    let queue = AppendQueue(BodyStore(limits: plan.limits, open: openOnPool, onFault: plan.onFault), run: pool)
+    if case .memory(let data) = body, !data.isEmpty { try queue.append(data) }
+    self.queue = queue
+  }
+
+  private func checkLimit(_ bytes: Int) throws(ObjectError) {
+    guard let limit = plan.limitBytes, bytes > limit else { return }
+    throw ObjectError(.tooLarge, "The body has more than the \(limit) bytes that the request allows.", head: head)
+  }
+
+  private mutating func keepStart(_ bytes: RawSpan) throws(ObjectError) {
+    let room = Self.limitStartBytes - start.count
+    if room > 0 { start.append(bytes.extracting(first: room)) }
+    guard wireBytes <= Self.limitErrorBodyBytes else {
+      throw ObjectError(
+        .httpStatus, "Status \(head?.status ?? 0), and a body without end.", head: head, bodyStart: start)
+    }
+  }
+
+  private func promisedLength(_ head: LoadHead) throws(ObjectError) -> Int? {
+    switch LengthRule.promise(of: head, method: plan.method) {
+    case .bytes(let count): return count
+    case .unknown: return nil
+    case .contradictory:
+      throw ObjectError(.wrongLength, "The response promises several different lengths.", head: head)
+    }
+  }
+
+  private static func lie(_ what: String) -> ObjectError {
+    ObjectError(.transport, "The loader broke its contract: \(what).")
+  }
+}

@@ -1,0 +1,222 @@
+internal import FoundationEssentials
+
+/// One attempt at a load: the interceptors, the loader and the sink. Reports its end exactly once, unless cancelled.
+final class LoadAttempt: Sendable {
+  struct Listener: Sendable {
+    var progress: @Sendable (LoadProgress) -> Void
+    var end: @Sendable (LoadOutcome) -> Void
+  }
+
+  /// An interceptor may ask for another request this often; a wrong credential does not get better by the tenth.
+  static let limitVerdictRetries = 3
+
+  private struct State: Sendable {
+    var isOver = false
+    var stop: LoadStop?
+    var sink: LoadSink?
+    var tasks: [Task<Void, Never>] = []
+    /// The verdict on the head is still awaited.
+    var awaitsVerdict = false
+    /// The end that waits for the verdict.
+    var heldOutcome: LoadOutcome?
+    var verdictRetries = 0
+  }
+
+  private let loaders: [any Loader]
+  private let interceptors: [any Interceptor]
+  private let plan: IntakePlan
+  private let number: Int
+  private let listener: Listener
+  private let state = Lock(State())
+
+  /// - Parameter number: of the attempt, from 1.
+  init(
+    loaders: [any Loader], interceptors: [any Interceptor], plan: IntakePlan, number: Int, _ listener: Listener
+  ) {
+    self.loaders = loaders
+    self.interceptors = interceptors
+    self.plan = plan
+    self.number = number
+    self.listener = listener
+  }
+
+  func start(_ request: LoadRequest) {
+    guard !interceptors.isEmpty else { return load(request) }
+    add(Task { [self] in await intercept(request) })
+  }
+
+  /// Nothing is reported from now on, and the loader is told to stop.
+  func cancel() {
+    let old = state.withLock { state in
+      let old = state
+      state.isOver = true
+      state.heldOutcome = nil
+      return old
+    }
+    guard !old.isOver else { return }
+    letGo(old)
+  }
+
+  private func letGo(_ state: State) {
+    state.sink?.abandon()
+    state.stop?.stop()
+    for task in state.tasks { task.cancel() }
+  }
+
+  private func add(_ task: Task<Void, Never>) {
+    let isOver = state.withLock { state in
+      state.tasks.append(task)
+      return state.isOver
+    }
+    if isOver { task.cancel() }
+  }
+
+  // MARK: Before the load
+
+  private func intercept(_ request: LoadRequest) async {
+    var request = request
+    do {
+      for interceptor in interceptors {
+        switch try await interceptor.willLoad(request) {
+        case .load(let changed): request = changed
+        case .answer(let head, let data): return answer(request, head, data)
+        case .refuse(let why): return end(.failure(ObjectError(.refusedByPolicy, "An interceptor refused: \(why)")))
+        }
+      }
+    } catch {
+      return end(
+        .failure(
+          error as? ObjectError ?? ObjectError(.refusedByPolicy, "An interceptor failed: \(error).", underlying: error))
+      )
+    }
+    load(request)
+  }
+
+  private func answer(_ request: LoadRequest, _ head: LoadHead, _ data: Data) {
+    var plan = plan
+    plan.undoesCoding = false
+    guard let sink = open(request, plan) else { return }
+    sink.head(head)
+    sink.append(data)
+    sink.finish()
+  }
+
+  private func load(_ request: LoadRequest) {
+    if let name = request.fields.refusedName {
+      return end(
+        .failure(
+          ObjectError(.invalidRequest, "The header field “\(name)” has a name or value that HTTP does not allow.")))
+    }
+    guard let loader = loaders.first(where: { $0.accepts(request) }) else {
+      return end(.failure(ObjectError(.unsupportedScheme, "No loader takes \(redacted(request.location)).")))
+    }
+    var plan = plan
+    plan.undoesCoding = request.fields["Accept-Encoding"] == Self.acceptedCodings && !request.fields.contains("Range")
+    guard let sink = open(request, plan) else { return }
+    let stop = loader.start(request, into: sink)
+    let isLate = state.withLock { state in
+      if !state.isOver, state.sink === sink { state.stop = stop }
+      return state.isOver
+    }
+    if isLate { stop.stop() }
+  }
+
+  /// What the manager asks for where the caller did not say.
+  static let acceptedCodings = "gzip, deflate"
+
+  /// nil: cancelled meanwhile.
+  private func open(_ request: LoadRequest, _ plan: IntakePlan) -> LoadSink? {
+    let sink = LoadSink(
+      plan,
+      LoadSink.Listener(
+        head: { [self] head in judge(head, request) }, progress: listener.progress,
+        end: { [self] outcome in take(outcome) }))
+    let isOver = state.withLock { state in
+      if !state.isOver { state.sink = sink }
+      return state.isOver
+    }
+    return isOver ? nil : sink
+  }
+
+  // MARK: After the head
+
+  private func judge(_ head: LoadHead, _ request: LoadRequest) {
+    guard !interceptors.isEmpty else { return }
+    state.withLock { $0.awaitsVerdict = true }
+    add(Task { [self] in await ask(head, request) })
+  }
+
+  private func ask(_ head: LoadHead, _ request: LoadRequest) async {
+    do {
+      for interceptor in interceptors {
+        switch try await interceptor.didReceive(head, for: request, attempt: number) {
+        case .accept: continue
+        case .retry(let changed): return retry(changed, head)
+        case .refuse(let why):
+          return end(.failure(ObjectError(.refusedByPolicy, "An interceptor refused the response: \(why)", head: head)))
+        }
+      }
+    } catch {
+      return end(
+        .failure(
+          error as? ObjectError
+            ?? ObjectError(.refusedByPolicy, "An interceptor failed: \(error).", head: head, underlying: error)))
+    }
+    let held = state.withLock { state in
+      state.awaitsVerdict = false
+      return state.heldOutcome
+    }
+    if let held { end(held) }
+  }
+
+  private func retry(_ request: LoadRequest, _ head: LoadHead) {
+    let (old, mayRetry) = state.withLock { state in
+      let old = state
+      state.stop = nil
+      state.sink = nil
+      state.heldOutcome = nil
+      state.awaitsVerdict = false
+      state.verdictRetries += 1
+      return (old, state.verdictRetries <= Self.limitVerdictRetries)
+    }
+    old.sink?.abandon()
+    old.stop?.stop()
+    guard mayRetry else {
+      return end(
+        .failure(ObjectError(.refusedByPolicy, "An interceptor asked for another request again and again.", head: head))
+      )
+    }
+    load(request)
+  }
+
+  // MARK: The end
+
+  private func take(_ outcome: LoadOutcome) {
+    let waits = state.withLock { state in
+      if state.awaitsVerdict { state.heldOutcome = outcome }
+      return state.awaitsVerdict
+    }
+    if !waits { end(outcome) }
+  }
+
+  private func end(_ outcome: LoadOutcome) {
+    let old = state.withLock { state in
+      let old = state
+      state = State()
+      state.isOver = true
+      return old
+    }
+    guard !old.isOver else { return }
+    // A loader that brought a whole answer has ended by itself.
+    if case .failure = outcome { letGo(old) }
+    listener.end(outcome)
+  }
+}
+
+extension Loader {
+  /// Spares the common case a `URL`.
+  fileprivate func accepts(_ request: LoadRequest) -> Bool {
+    if self is CurlLoader { return request.isHTTP }
+    return request.url.map { accepts($0) } ?? false
+  }
+}

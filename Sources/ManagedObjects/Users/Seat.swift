@@ -1,0 +1,54 @@
+/// One request of one user, its types erased. Ends exactly once.
+protocol Seat: AnyObject, Sendable {
+  var id: SeatID { get }
+  /// nil: no object is wanted.
+  var representation: Representation? { get }
+  var wantsProgress: Bool { get }
+  /// True: its decoder only hands on what is there, and may run on the transfer's thread.
+  var decodesInline: Bool { get }
+  /// False when its user is gone. Makes a strong reference for a moment: never under a lock.
+  var isAlive: Bool { get }
+
+  /// nil: the user is gone, ask another.
+  func decode(_ loaded: Loaded) throws -> DecodedObject?
+  /// Never under a lock.
+  func end(_ ending: SeatEnding, from caller: Caller)
+  func progressed(_ progress: LoadProgress)
+}
+
+/// A seat whose user may take its request back.
+protocol CancellableSeat: Seat {
+  /// Ends it with `reason` unless its ending has begun to run. True: it ended so.
+  func cancel(_ reason: CancelReason, from caller: Caller) -> Bool
+}
+
+/// What came of a decode: the object, and what it costs in memory.
+struct DecodedObject: Sendable {
+  let box: any ObjectBoxing
+  /// In bytes; nil: not to be kept.
+  let cost: Int?
+}
+
+enum SeatEnding: Sendable {
+  case ready(any ObjectBoxing, Delivered)
+  /// A prefetch has what it wanted.
+  case content(Delivered)
+  case failed(ObjectError)
+  case cancelled(CancelReason)
+}
+
+/// Where an object came from, for those who ask.
+struct Delivered: Sendable {
+  let source: ObjectSource
+  let head: LoadHead
+  /// Length of the body in bytes.
+  let count: Int
+}
+
+/// On whose thread an ending was decided.
+enum Caller: Sendable {
+  /// A thread of the library: no callback may run on it but those of `.direct`.
+  case library
+  /// A thread of the user's, with this isolation: callbacks may run before the call returns.
+  case user((any Actor)?)
+}

@@ -1,0 +1,94 @@
+/// The users that have a request under way, by identity: which request each has now, and its callback queue.
+///
+/// An identity may be reused after its user died, so what is found is compared before it is changed. A user's desk
+/// stays until its last callback has returned: whoever manages it meanwhile, on whatever thread, gets the same queue.
+final class UserRegistry: Sendable {
+  let trampoline = Trampoline()
+  private let desks = Lock<[ObjectIdentifier: UserDesk]>([:])
+
+  /// Makes a new seat the user's request of now. Gives back the one before, which the caller has to end.
+  func seat<NewSeat: CancellableSeat>(
+    _ user: AnyObject, _ make: (UserDesk) -> NewSeat
+  ) -> (seat: NewSeat, former: (any CancellableSeat)?) {
+    let key = ObjectIdentifier(user)
+    while true {
+      let desk = desks.withLock { desks in
+        if let desk = desks[key] { return desk }
+        let desk = UserDesk(key, self)
+        desks[key] = desk
+        return desk
+      }
+      let seat = make(desk)
+      if let former = desk.take(seat) { return (seat, former.seat) }
+    }
+  }
+
+  /// The user's request of now.
+  func current(_ user: AnyObject) -> (any CancellableSeat)? {
+    desks.withLock { $0[ObjectIdentifier(user)] }?.current
+  }
+
+  fileprivate func remove(_ desk: UserDesk) {
+    let old = desks.withLock { desks in
+      let old = desks[desk.key]
+      if old === desk { desks[desk.key] = nil }
+      return old
+    }
+    withExtendedLifetime(old) {}
+  }
+}
+
+/// One user's place in the registry.
+final class UserDesk: Sendable {
+  private struct State: Sendable {
+    var seat: (any CancellableSeat)?
+    /// Removed from the registry: nobody may sit down here any more.
+    var isClosed = false
+  }
+
+  /// What was there before; a struct, to tell "nobody" from "closed".
+  struct Former: Sendable { let seat: (any CancellableSeat)? }
+
+  let callbacks: CallbackQueue
+  fileprivate let key: ObjectIdentifier
+  private let registry: UserRegistry
+  private let state = Lock(State())
+
+  fileprivate init(_ key: ObjectIdentifier, _ registry: UserRegistry) {
+    self.key = key
+    self.registry = registry
+    callbacks = CallbackQueue(registry.trampoline)
+  }
+
+  var current: (any CancellableSeat)? { state.withLock { $0.seat } }
+
+  /// nil: the desk was closed meanwhile.
+  fileprivate func take(_ seat: any CancellableSeat) -> Former? {
+    state.withLock { state in
+      guard !state.isClosed else { return nil }
+      let former = state.seat
+      state.seat = seat
+      return Former(seat: former)
+    }
+  }
+
+  /// The seat's ending begins to run, or never will.
+  func vacate(_ seat: any CancellableSeat) {
+    let old = state.withLock { state in
+      let old = state.seat
+      if old === seat { state.seat = nil }
+      return old
+    }
+    withExtendedLifetime(old) {}
+  }
+
+  /// After a callback has returned.
+  func closeIfUnused() {
+    let isUnused = state.withLock { state in
+      guard state.seat == nil else { return false }
+      state.isClosed = true
+      return true
+    }
+    if isUnused { registry.remove(self) }
+  }
+}

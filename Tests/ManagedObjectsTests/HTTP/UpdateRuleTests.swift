@@ -1,0 +1,70 @@
+import Testing
+
+@testable import ManagedObjects
+
+private let stored = EntryFacts(
+  head: LoadHead(
+    status: 200, reason: "OK",
+    fields: [
+      "Date": "old", "Age": "5", "ETag": "\"v1\"", "Content-Length": "10", "Content-Type": "text/plain",
+      "Content-Encoding": "gzip", "X-Kept": "1", "X-Many": "a", "x-many": "b", "Cache-Control": "max-age=2",
+    ]), requestTime: WallTime(seconds: 1), responseTime: WallTime(seconds: 2), varying: ["accept": "a/b"],
+  generation: 7,
+  checksum: 9)
+
+private func updated(_ fields: HeaderFields) -> EntryFacts {
+  UpdateRule.updated(
+    stored, by: LoadHead(status: 304, fields: fields), requestTime: WallTime(seconds: 11),
+    responseTime: WallTime(seconds: 12))
+}
+
+@Suite struct UpdateRuleTests {
+  @Test func `new fields replace the old ones of their name, the others stay`() {
+    let fields = updated(["x-MANY": "c", "Cache-Control": "max-age=100", "X-New": "1", "Date": "new"]).head.fields
+    #expect(fields.values(of: "X-Many") == ["c"])
+    #expect(fields["Cache-Control"] == "max-age=100")
+    #expect(fields["X-New"] == "1")
+    #expect(fields["X-Kept"] == "1")
+    #expect(fields["Date"] == "new")
+    #expect(updated(["X-Many": "c", "x-many": "d"]).head.fields.values(of: "X-Many") == ["c", "d"])
+  }
+
+  @Test func `the body, its name and its status are the old ones`() {
+    let facts = updated(["ETag": "\"v1\""])
+    #expect(facts.head.status == 200)
+    #expect(facts.head.reason == "OK")
+    #expect(facts.generation == 7)
+    #expect(facts.checksum == 9)
+    #expect(facts.varying == stored.varying)
+    #expect(facts.requestTime == WallTime(seconds: 11))
+    #expect(facts.responseTime == WallTime(seconds: 12))
+  }
+
+  @Test func `what describes the stored bytes or the connection is not taken over`() {
+    let fields = updated([
+      "Content-Length": "0", "content-encoding": "br", "Content-Range": "bytes 0-1/2", "Content-Type": "text/html",
+      "Transfer-Encoding": "chunked", "Connection": "X-Hop", "X-Hop": "1", "Keep-Alive": "1",
+    ]).head.fields
+    #expect(fields["Content-Length"] == "10")
+    #expect(fields["Content-Encoding"] == "gzip")
+    #expect(fields["Content-Type"] == "text/plain")
+    for name in ["Content-Range", "Transfer-Encoding", "Connection", "X-Hop", "Keep-Alive"] {
+      #expect(!fields.contains(name))
+    }
+  }
+
+  @Test func `the old age and date do not make the new answer old`() {
+    let facts = updated(["Cache-Control": "max-age=100"])
+    #expect(!facts.head.fields.contains("Age"))
+    #expect(!facts.head.fields.contains("Date"))
+    #expect(FreshnessRule.age(of: facts, at: WallTime(seconds: 12)) == .seconds(1))
+    #expect(updated(["Age": "3"]).head.fields.values(of: "Age") == ["3"])
+  }
+
+  @Test func `after a 304 with a new lifetime the entry is fresh again`() {
+    let verdict = ReuseRule.decide(
+      updated(["Cache-Control": "max-age=100"]), fields: [:], mode: .standard, freshness: .http,
+      now: WallTime(seconds: 100))
+    #expect(verdict == .fresh)
+  }
+}

@@ -1,0 +1,176 @@
+import Testing
+
+@testable import ManagedObjects
+
+@Suite struct MemoryCacheTests {
+  @Test(arguments: [MemoryEviction.s3FIFO, .lru])
+  func `what was inserted is found with its facts and length`(eviction: MemoryEviction) throws {
+    let cache = MemoryCache(limitCost: 100, eviction: eviction)
+    #expect(cache.find(memoryKey("a")) == nil)
+    #expect(cache.insert(ready(42, etag: "\"1\"", count: 7), for: memoryKey("a"), cost: 10))
+    let found = try #require(cache.find(memoryKey("a")))
+    #expect(found.object() == 42)
+    #expect(found.facts.head.fields["ETag"] == "\"1\"")
+    #expect(found.count == 7)
+    #expect(cache.count == 1)
+    #expect(cache.cost == 10)
+  }
+
+  @Test func `scope, kind, namespace and representation tell objects of one name apart`() {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    let representation = Representation(of: Int.self, variant: "")
+    let keys = [
+      memoryKey("a"), memoryKey("a", scope: "user 1"), memoryKey("a", variant: "small"),
+      MemoryKey(id: ObjectID("a", kind: .url), representation: representation),
+      MemoryKey(id: ObjectID("a", namespace: "n"), representation: representation),
+      MemoryKey(id: ObjectID("a"), representation: Representation(of: Int.self, madeBy: Picture.self)),
+    ]
+    for (number, key) in keys.enumerated() { cache.insert(ready(number), for: key, cost: 1) }
+    #expect(cache.count == keys.count)
+    for (number, key) in keys.enumerated() { #expect(cache.find(key)?.object() == number) }
+  }
+
+  @Test(arguments: [MemoryEviction.s3FIFO, .lru])
+  func `inserting again replaces object and cost`(eviction: MemoryEviction) {
+    let cache = MemoryCache(limitCost: 100, eviction: eviction)
+    cache.insert(ready(1), for: memoryKey("a"), cost: 25)
+    #expect(cache.insert(ready(2), for: memoryKey("a"), cost: 5))
+    #expect(cache.find(memoryKey("a"))?.object() == 2)
+    #expect(cache.count == 1)
+    #expect(cache.cost == 5)
+  }
+
+  @Test func `after a 304 the same object stands under the new facts`() throws {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    let picture = Picture(1)
+    cache.insert(ready(picture, etag: "old", count: 9), for: memoryKey("a"), cost: 1)
+    cache.replaceFacts(EntryFacts(head: LoadHead(fields: ["ETag": "new"])), for: memoryKey("a"))
+    let found = try #require(cache.find(memoryKey("a")))
+    #expect(found.picture === picture)
+    #expect(found.facts.head.fields["ETag"] == "new")
+    #expect(found.count == 9)
+    cache.replaceFacts(EntryFacts(head: LoadHead()), for: memoryKey("b"))
+    #expect(cache.find(memoryKey("b")) == nil)
+  }
+
+  // MARK: Costs
+
+  @Test func `an object of over a quarter of the limit is refused`() {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    #expect(cache.insert(ready(1), for: memoryKey("a"), cost: 25))
+    #expect(!cache.insert(ready(2), for: memoryKey("b"), cost: 26))
+    #expect(!cache.insert(ready(3), for: memoryKey("c"), cost: .max))
+    #expect(cache.count == 1)
+    #expect(cache.cost == 25)
+  }
+
+  @Test func `a refused object leaves nothing older under its key`() {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    cache.insert(ready(1), for: memoryKey("a"), cost: 1)
+    #expect(!cache.insert(ready(2), for: memoryKey("a"), cost: 50))
+    #expect(cache.find(memoryKey("a")) == nil)
+    #expect(cache.cost == 0)
+  }
+
+  @Test(arguments: [0, -1, Int.min])
+  func `a cost of nothing or less counts as one`(cost: Int) {
+    let cache = MemoryCache(limitCost: 100, eviction: .lru)
+    #expect(cache.insert(ready(1), for: memoryKey("a"), cost: cost))
+    #expect(cache.cost == 1)
+  }
+
+  @Test(arguments: [0, 1, 3, -5, Int.min])
+  func `a limit too small for any object keeps none`(limit: Int) {
+    let cache = MemoryCache(limitCost: limit, eviction: .s3FIFO)
+    #expect(!cache.insert(ready(1), for: memoryKey("a"), cost: 1))
+    #expect(cache.find(memoryKey("a")) == nil)
+    #expect(cache.count == 0)
+  }
+
+  @Test(arguments: [MemoryEviction.s3FIFO, .lru])
+  func `the largest limit does not overflow`(eviction: MemoryEviction) {
+    let cache = MemoryCache(limitCost: .max, eviction: eviction)
+    for number in 0..<8 { #expect(cache.insert(ready(number), for: memoryKey(number), cost: .max / 4)) }
+    #expect(cache.count == 4)
+    #expect(cache.cost == .max / 4 * 4)
+  }
+
+  @Test(arguments: [MemoryEviction.s3FIFO, .lru])
+  func `very many tiny objects are bounded in number`(eviction: MemoryEviction) {
+    let cache = MemoryCache(limitCost: 1 << 20, eviction: eviction)
+    for number in 0..<70_000 { cache.insert(ready(number), for: memoryKey(number), cost: 1) }
+    #expect(cache.count == 1 << 16)
+  }
+
+  // MARK: Removal
+
+  @Test func `what was removed is not found`() {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    for number in 0..<10 { cache.insert(ready(number), for: memoryKey(number), cost: 1) }
+    cache.remove(memoryKey(3))
+    cache.remove(memoryKey(99))
+    #expect(cache.count == 9)
+    #expect(cache.find(memoryKey(3)) == nil)
+    cache.removeAll { $0.id.name.hasSuffix("7") || $0.id.name.hasSuffix("8") }
+    #expect(cache.count == 7)
+    #expect(cache.find(memoryKey(7)) == nil)
+    cache.removeAll()
+    #expect(cache.count == 0)
+    #expect(cache.cost == 0)
+    #expect(cache.find(memoryKey(1)) == nil)
+    #expect(cache.insert(ready(1), for: memoryKey(1), cost: 1))
+  }
+
+  @Test func `an object in use is not found once it was removed`() {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    let pictures = (0..<4).map(Picture.init)
+    for picture in pictures { cache.insert(ready(picture), for: memoryKey(picture.number), cost: 50) }
+    #expect(cache.weakCount == 4)
+    cache.remove(memoryKey(0))
+    cache.removeAll { $0 == memoryKey(1) }
+    #expect(cache.find(memoryKey(0)) == nil)
+    #expect(cache.find(memoryKey(1)) == nil)
+    #expect(cache.find(memoryKey(2))?.picture === pictures[2])
+    cache.removeAll()
+    #expect(cache.find(memoryKey(3)) == nil)
+    #expect(cache.weakCount == 0)
+  }
+
+  // MARK: Hit ratio
+
+  private func hits(_ trace: [Int], limit: Int, _ eviction: MemoryEviction) -> Int {
+    let cache = MemoryCache(limitCost: limit, eviction: eviction)
+    return trace.count { number in
+      if cache.find(memoryKey(number)) != nil { return true }
+      cache.insert(ready(number), for: memoryKey(number), cost: 1)
+      return false
+    }
+  }
+
+  @Test(arguments: [0.8, 1.0, 1.1])
+  func `S3-FIFO hits more often than LRU where some objects are more popular`(exponent: Double) {
+    let trace = zipfTrace(keys: 5_000, exponent: exponent, requests: 30_000, seed: 7)
+    let lru = hits(trace, limit: 500, .lru)
+    let s3 = hits(trace, limit: 500, .s3FIFO)
+    #expect(Double(s3 - lru) / Double(trace.count) > 0.02)
+  }
+
+  @Test func `S3-FIFO loses little to LRU where popularity drifts`() {
+    let still = zipfTrace(keys: 5_000, exponent: 1, requests: 30_000, seed: 8)
+    let trace = still.enumerated().map { at, key in (key + at / 2_500 * 250) % 10_000 }
+    let lru = hits(trace, limit: 500, .lru)
+    let s3 = hits(trace, limit: 500, .s3FIFO)
+    #expect(Double(s3 - lru) / Double(trace.count) > -0.06)
+  }
+
+  @Test func `a scan does not flush the objects that are read again and again`() {
+    let cache = MemoryCache(limitCost: 600, eviction: .s3FIFO)
+    for _ in 0..<3 {
+      for number in 0..<300 where cache.find(memoryKey(number)) == nil {
+        cache.insert(ready(number), for: memoryKey(number), cost: 1)
+      }
+    }
+    for number in 10_000..<15_000 { cache.insert(ready(number), for: memoryKey(number), cost: 1) }
+    #expect((0..<300).count { cache.find(memoryKey($0)) != nil } >= 298)
+  }
+}
