@@ -1,0 +1,48 @@
+internal import ManagedObjects
+
+/// What `mobj get` is to do: a value, whole and free of contradictions.
+struct GetOptions: Equatable {
+  /// Where bodies go.
+  enum Output: Equatable {
+    case standardOutput
+    case file(String)
+    case folder(String)
+    /// Nowhere: only the cache is filled.
+    case cacheOnly
+  }
+
+  enum Backend: String, CaseIterable { case file, big, none }
+
+  /// The URLs of the command line, in order; those of the list follow.
+  var urls: [String] = []
+  /// A file with a URL a line; "-" is standard input.
+  var input: String?
+  var output = Output.standardOutput
+  /// Overwrite what exists.
+  var force = false
+  var json = false
+  var quiet = false
+  /// nil: the user's cache folder, see `CacheFolder`.
+  var cacheFolder: String?
+  var backend = Backend.file
+  var mode = CacheMode.standard
+  var fields: HeaderFields = [:]
+  /// Objects on their way at once, 1...1024.
+  var jobs = 64
+  var timeout: Duration?
+  var limitBytes: Int?
+}
+
+/// What a command line asks for.
+enum Command: Equatable {
+  case help
+  case version
+  case get(GetOptions)
+}
+
+/// A command line that cannot be obeyed. The message names the word at fault, and the right one where it can be guessed.
+struct UsageError: Error, Equatable {
+  let message: String
+
+  init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,43 @@
+internal import Dispatch
+internal import Glibc
+internal import ManagedObjects
+
+/// Ctrl-C, and the signal that ends programs: the first one winds the run up, a second one ends it at once.
+final class Interrupt {
+  static let exitStatus: Int32 = 130
+
+  /// Gives one element, when the first signal comes.
+  let arrival: AsyncStream<Void>
+  private let sources: [any DispatchSourceSignal]
+
+  init() {
+    let (arrival, arrived) = AsyncStream<Void>.makeStream()
+    self.arrival = arrival
+    let queue = DispatchQueue(label: "mobj.interrupt")
+    let flag = Flag()
+    sources = [SIGINT, SIGTERM].map { number in
+      // The source sees the signal all the same; its default would end the process first.
+      signal(number, SIG_IGN)
+      return DispatchSource.makeSignalSource(signal: number, queue: queue)
+    }
+    for source in sources {
+      source.setEventHandler {
+        if flag.raise() { _exit(Self.exitStatus) }
+        arrived.yield()
+      }
+      source.resume()
+    }
+  }
+}
+
+private final class Flag: Sendable {
+  private let isUp = Lock(false)
+
+  /// - Returns: whether it was up already.
+  func raise() -> Bool {
+    isUp.withLock { isUp in
+      defer { isUp = true }
+      return isUp
+    }
+  }
+}

@@ -1,0 +1,36 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// The command line tool. `HelpText` says what it does.
+@main
+struct Mobj {
+  static func main() async {
+    Descriptor.reserveStandardNumbers()
+    // A reader that goes away is seen as an error of the write.
+    signal(SIGPIPE, SIG_IGN)
+    exit(await status(of: Array(CommandLine.arguments.dropFirst())))
+  }
+
+  private static func status(of words: [String]) async -> Int32 {
+    do throws(UsageError) {
+      switch try Arguments.parse(words) {
+      case .help: return show(HelpText.screen)
+      case .version: return show(HelpText.version)
+      case .get(let options):
+        Descriptor.raiseLimit(for: options.jobs)
+        var get = try Get(options, environment: ProcessInfo.processInfo.environment)
+        return await get.run(until: Interrupt())
+      }
+    } catch {
+      try? Descriptor.standardError.write(Console.shown("mobj: \(error.message)") + "\nTry 'mobj --help'.\n")
+      return 2
+    }
+  }
+
+  private static func show(_ text: String) -> Int32 {
+    do throws(Descriptor.Fault) { try Descriptor.standardOutput.write(text + "\n") } catch {
+      return error == .brokenPipe ? 0 : 1
+    }
+    return 0
+  }
+}
