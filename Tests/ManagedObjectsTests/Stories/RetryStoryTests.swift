@@ -1,6 +1,6 @@
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
 @testable import ManagedObjects
 
@@ -174,7 +174,9 @@ struct RetryStoryTests {
     return policy
   }
 
-  @Test func `a prefetch fills the caches without decoding, and its cancel stops only what nobody else wants`() async throws {
+  @Test func `a prefetch fills the caches without decoding, and its cancel stops only what nobody else wants`()
+    async throws
+  {
     let gate = Gate()
     room.server.otherwise { Reply($0.path, hour).held(until: gate) }
     let manager = try room.manager { $0.limitTransfers = 2 }
