@@ -81,15 +81,17 @@ struct RetryStoryTests {
 
   @Test func `a url that failed can be asked again, and every request has one ending`() async throws {
     let time = ManualClock()
-    room.server.on(
-      "/late", Reply(404), Reply(404), Reply(500), Reply("{", hour), Reply("[1]", hour))
+    let gates = (0..<5).map { _ in Gate() }
+    let replies = [Reply(404), Reply(404), Reply(500), Reply("{", hour), Reply("[1]", hour)]
+    room.server.on("/late", sequence: zip(replies, gates).map { $0.held(until: $1) })
     let manager = ObjectManager(time: time)
     var outcomes: [String] = []
-    for _ in 0..<5 {
+    for round in 0..<5 {
       let users = (0..<2).map { _ in
         RecordingUser<[Int]>(variant: "json") { try JSONDecoder().decode([Int].self, from: $0.data()) }
       }
       for user in users { manager.manage(user, for: room.request("/late")) }
+      gates[round].open()
       for user in users {
         let ending = try await user.ending()
         outcomes.append(ending.object.map { "\($0)" } ?? ending.error?.code.rawValue ?? "?")
