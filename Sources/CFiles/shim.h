@@ -21,6 +21,11 @@ struct mo_file_info {
   uint32_t mode, owner;
 };
 
+// Dates after the year 2262 wrap around: such an entry counts as very old.
+static inline int64_t mo_nanoseconds(const struct statx_timestamp *time) {
+  return (int64_t)((uint64_t)time->tv_sec * 1000000000u + time->tv_nsec);
+}
+
 // statx(2); never follows a symbolic link in the last component.
 static inline int mo_file_info(int folder, const char *path, struct mo_file_info *out) {
   struct statx from;
@@ -29,8 +34,8 @@ static inline int mo_file_info(int folder, const char *path, struct mo_file_info
   out->device = makedev(from.stx_dev_major, from.stx_dev_minor);
   out->inode = from.stx_ino;
   out->bytes = (int64_t)from.stx_size;
-  out->modified = from.stx_mtime.tv_sec * 1000000000 + from.stx_mtime.tv_nsec;
-  out->born = (from.stx_mask & STATX_BTIME) ? from.stx_btime.tv_sec * 1000000000 + from.stx_btime.tv_nsec : 0;
+  out->modified = mo_nanoseconds(&from.stx_mtime);
+  out->born = (from.stx_mask & STATX_BTIME) ? mo_nanoseconds(&from.stx_btime) : 0;
   out->mode = from.stx_mode;
   out->owner = from.stx_uid;
   return 0;

@@ -253,6 +253,6 @@ internal import Glibc
       detail: unsafe String(cString: errorText), wasConnected: microseconds(CURLINFO_PRETRANSFER_TIME_T) > .zero,
       headIsFinal: transfer.heads.isFinal, bodyBytes: transfer.bodyBytes,
       promisedBytes: promised >= 0 && transfer.heads.isFinal ? Int(promised) : nil,
-      elapsed: microseconds(CURLINFO_TOTAL_TIME_T), cause: transfer.cause)
+      elapsed: ContinuousClock.now - transfer.started, cause: transfer.cause)
   }
 }

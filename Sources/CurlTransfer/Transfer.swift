@@ -5,6 +5,8 @@ final class Transfer {
   let receiver: any TransferReceiver
   private(set) var heads: HeadCollector
   private(set) var bodyBytes = 0
+  /// libcurl's own count of the time lags behind its time-outs.
+  let started = ContinuousClock.now
   /// Why a callback refused what came; libcurl then reports a mere "write error".
   private(set) var cause: FailureRule.Cause?
 

@@ -64,7 +64,8 @@ final class Table: Sendable {
 
   private func columns(_ objects: String, _ requests: String, _ bytes: String, _ time: String, _ rate: String) -> String
   {
-    leading(objects, 7) + leading(requests, 10) + leading(bytes, 9) + leading(time, 8) + leading(rate, 11)
+    leading(objects, 7) + leading(requests, 10) + leading(bytes, 9) + leading(time, 8)
+      + (rate.isEmpty ? "" : leading(rate, 11))
   }
 
   private func padded(_ text: String, _ width: Int) -> String {

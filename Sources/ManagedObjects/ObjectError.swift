@@ -69,5 +69,10 @@ public struct ObjectError: Error, Sendable, CustomStringConvertible {
       ?? ObjectError(.cacheBroken, "The cache could not be used: \(error).", underlying: error)
   }
 
+  /// A location that cannot be loaded, and why.
+  init(invalid location: String, _ refusal: URLRule.Refusal) {
+    self.init(.invalidURL, "“\(redacted(location))” cannot be loaded. \(refusal.why)")
+  }
+
   public var description: String { "\(code.rawValue): \(message)" }
 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import CurlTransfer
 
-/// Many transfers at once, stopping, pausing and closing.
-@Suite struct CurlEngineTests {
+/// Many transfers at once, stopping, pausing and closing. One test at a time, since each can fill a machine.
+@Suite(.serialized) struct CurlEngineTests {
   let server: LoopbackServer
 
   init() throws { server = try LoopbackServer() }
@@ -169,7 +169,7 @@ import Testing
       let path = index < 3 ? "/endless" : index % 2 == 0 ? "/a" : "/never"
       engine.start(TransferRequest(server, path), receiver)
     }
-    try await server.waitForHits("/never", 44)
+    try await server.waitForHits("/never", 44, seconds: 60)
     engine.close()
     for (index, receiver) in receivers.enumerated() {
       let record = try await receiver.finished()

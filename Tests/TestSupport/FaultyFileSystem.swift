@@ -8,7 +8,8 @@ package import ManagedObjects
 ///     files.setReadOnly(true)                        // EROFS for all that would change something
 package final class FaultyFileSystem: FileSystem {
   package enum Call: Hashable, Sendable {
-    case openFolder, makeFolder, open, create, update, info, list, read, write, map, allocate, sync, rename, link, remove
+    case openFolder, makeFolder, open, create, update, info, list, read, write, map, allocate, sync, rename, link,
+      remove
     case setModified, lock
 
     var changesSomething: Bool {

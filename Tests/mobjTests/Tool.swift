@@ -101,6 +101,9 @@ final class RunningTool: Sendable {
 
   func interrupt() { kill(process, SIGINT) }
 
+  /// Waits for its end, whatever that is; blocks.
+  func wait() throws { try ended.wait() }
+
   func end(seconds: Double = 60) async throws -> Tool.Run {
     let status = try await ended.wait(seconds: seconds)[0]
     // 128 + n for a signal, as a shell has it.

@@ -173,7 +173,7 @@ extension Core {
     }
     return URLRule.parse(first)
       .map { ObjectID($0.key, kind: .url, namespace: request.namespace) }
-      .mapError { ObjectError(.invalidURL, "“\(redacted(first))” is not a URL that can be loaded: \($0.why).") }
+      .mapError { ObjectError(invalid: first, $0) }
   }
 }
 

@@ -65,9 +65,7 @@ extension CoreState {
       return .failure(ObjectError(.invalidURL, "The request has no URL to load “\(record.key.id)” from; give it one."))
     }
     let text = record.locations[record.location]
-    return URLRule.parse(text).map { $0.origin.description }.mapError { refusal in
-      ObjectError(.invalidURL, "“\(redacted(text))” is not a URL that can be loaded: \(refusal.why).")
-    }
+    return URLRule.parse(text).map { $0.origin.description }.mapError { ObjectError(invalid: text, $0) }
   }
 
   /// Gives free slots to those whose turn it is.

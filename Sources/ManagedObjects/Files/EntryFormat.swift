@@ -157,8 +157,7 @@ struct EntryFormat: Sendable {
     for block in blocks { bytes.append(count: block.count) }
     for text in texts { bytes.append(contentsOf: text.utf8) }
     for block in blocks { bytes.append(contentsOf: block) }
-    // Sound: bytes have no padding.
-    bytes.set(number: StreamingChecksum.of(unsafe bytes.span.bytes.extracting(16..<count)), at: 8)
+    bytes.set(number: bytes.withRawSpan { StreamingChecksum.of($0.extracting(16..<count)) }, at: 8)
     return bytes
   }
 }

@@ -30,10 +30,10 @@ enum EntryTrouble: Error {
   case fault(FileFault)
 }
 
-/// Sizes rounded up to 4 KiB, as file systems do.
+/// Sizes rounded up to 4 KiB, as file systems do. At most 16 TiB, so that sums of garbage do not overflow.
 func chargedBytes(_ head: Int, _ body: Int) -> Int {
-  let (sum, overflow) = head.addingReportingOverflow(body)
-  return overflow || sum > Int.max - 4095 ? Int.max & ~4095 : (sum + 4095) & ~4095
+  let limit = 1 << 44
+  return (min(max(0, head), limit) + min(max(0, body), limit) + 4095) & ~4095
 }
 
 extension FileSystem {

@@ -55,8 +55,7 @@ final class FileEntryWriter: EntryWriting, @unchecked Sendable {
   }
 
   private func commitSmall(_ facts: EntryFacts) throws(ObjectError) -> FileLease {
-    // Sound: bytes have no padding.
-    let checksum = StreamingChecksum.of(unsafe buffer.span.bytes)
+    let checksum = buffer.withRawSpan { StreamingChecksum.of($0) }
     var bytes = try head(facts, checksum, .inside)
     bytes.append(contentsOf: buffer)
     do throws(FileFault) { try store.publish(EntryName(key), bytes, 0, in: folder) } catch { throw fault(error) }
@@ -76,6 +75,7 @@ final class FileEntryWriter: EntryWriting, @unchecked Sendable {
       try spill.move(to: folder.paths.body(name, generation: facts.generation))
       try store.publish(name, bytes, spill.written, in: folder)
     } catch {
+      if error.isMissing { folder.forgetShards() }
       throw fault(error)
     }
     spill.keep()
@@ -152,8 +152,7 @@ final class SpillFile: @unchecked Sendable {
   }
 
   func write(_ bytes: [UInt8]) throws(FileFault) {
-    // Sound: bytes have no padding.
-    try write(unsafe bytes.span.bytes)
+    try bytes.withRawSpan { (bytes) throws(FileFault) in try write(bytes) }
   }
 
   func write(_ bytes: RawSpan) throws(FileFault) {

@@ -66,8 +66,7 @@ final class FileLease: EntryLease {
     switch body {
     case .file(let file, let count): return try lend(file.open, count, as: path)
     case .bytes(let bytes):
-      // Sound: bytes have no padding.
-      return try lendCopy(unsafe bytes.span.bytes, as: path)
+      return try bytes.withRawSpan { (bytes) throws(FileFault) in try lendCopy(bytes, as: path) }
     case .held(let bytes, let range):
       return try bytes.withBytes { (bytes) throws(FileFault) in try lendCopy(bytes.extracting(range), as: path) }
     }

@@ -138,10 +138,6 @@ extension FileStore {
   /// Removes what is no good entry, unless it has been replaced since it was looked at.
   func heal(_ path: FilePath, _ seen: FileInfo?, _ name: EntryName, in folder: StoreFolder) {
     guard let seen, let now = try? fileSystem.info(of: path, in: folder.root), now.inode == seen.inode else { return }
-    guard (try? fileSystem.removeAny(path, in: folder.root)) != nil else { return }
-    // Its body, if it had one, is an orphan now and is swept. What it was counted as is set right by the next visit.
-    folder.counters.add(
-      entries: -1, bytes: -chargedBytes(seen.kind == .file ? seen.bytes : 0, 0), to: folder.paths.shard(of: name))
-    tally.heal()
+    if take(name, in: folder) == nil { tally.heal() }
   }
 }

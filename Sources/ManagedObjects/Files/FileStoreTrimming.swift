@@ -65,9 +65,10 @@ extension FileStore {
       if result.removedEntries == 0, folder.counters.total == before { return false }
       if time.now > end { return true }
     }
-    if let shard = folder.counters.nextUncounted() {
+    while let shard = folder.counters.nextUncounted() {
       _ = visit(shard..<(shard + 1), goal: nil, in: folder)
       folder.counters.setCounted(upTo: shard + 1)
+      if time.now > end { return true }
     }
     return false
   }

@@ -14,7 +14,7 @@ extension FileStore {
     _ shards: Range<Int>, goal: Goal?, in folder: StoreFolder, until deadline: ContinuousClock.Instant? = nil
   ) -> TrimResult {
     var pace = Pace(time)
-    let before = shards.map { folder.counters.count(of: $0..<($0 + 1)) }
+    let before = shards.map { folder.counters.rawCount(of: $0) }
     var listing = list(shards, in: folder, &pace)
     let limitVictims = goal.map { max(1, Int(Double(listing.entries.count) * $0.part)) } ?? 0
     let rule = TrimRule(
@@ -71,8 +71,8 @@ extension FileStore {
       seen[at].bytes += item.charge
     }
     for (at, shard) in shards.enumerated() {
-      let entries = seen[at].entries - before[at].entries
-      let bytes = seen[at].bytes - before[at].bytes
+      let entries = seen[at].entries &- before[at].entries
+      let bytes = seen[at].bytes &- before[at].bytes
       if entries != 0 || bytes != 0 { folder.counters.add(entries: entries, bytes: bytes, to: shard) }
     }
   }

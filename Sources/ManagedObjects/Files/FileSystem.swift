@@ -60,6 +60,10 @@ extension FileSystem {
       done += count
     }
   }
+
+  func writeAll(_ bytes: [UInt8], to file: borrowing OpenFile) throws(FileFault) {
+    try bytes.withRawSpan { (bytes) throws(FileFault) in try writeAll(bytes, to: file) }
+  }
 }
 
 /// How a file is opened. Never through a symbolic link, and without waiting for the other end of a pipe.

@@ -5,10 +5,10 @@ struct LimitRule: Hashable, Sendable {
 
   /// - Parameter space: nil: not asked.
   init(_ limits: CacheLimits, total: SharedCounters.Count, space: FileSpace?) {
-    limitBytes = limits.limitBytes
-    limitEntries = limits.limitEntries
+    limitBytes = limits.limitBytes.map { max(0, $0) }
+    limitEntries = limits.limitEntries.map { max(0, $0) }
     if let space {
-      let kept = limits.keepFreeBytes ?? min(1 << 30, space.total / 20)
+      let kept = limits.keepFreeBytes.map { max(0, $0) } ?? min(1 << 30, space.total / 20)
       let shortage = kept - space.free
       if shortage > 0 { limitBytes = min(limitBytes ?? .max, max(0, total.bytes - shortage)) }
     }
@@ -26,7 +26,10 @@ struct LimitRule: Hashable, Sendable {
 
   /// What a part of the cache is trimmed to: its share of the low water.
   func goal(_ limit: Int?, lowWater: Double, share: Double) -> Int? {
-    limit.map { Int(Double($0) * min(1, max(0, lowWater)) * share) }
+    limit.map { limit in
+      let goal = Double(limit) * min(1, max(0, lowWater)) * share
+      return Int(exactly: goal.rounded(.down)) ?? limit
+    }
   }
 
   /// After how many commits the limits have to be looked at again, so that they are not exceeded by more than a part

@@ -75,6 +75,13 @@ extension [UInt8] {
     unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
   }
 
+  /// The bytes of this array as a span; bytes have no padding, so it is sound.
+  package func withRawSpan<Result, Failure: Error>(
+    _ use: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try use(unsafe span.bytes)
+  }
+
   package init(_ bytes: RawSpan) {
     self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
   }

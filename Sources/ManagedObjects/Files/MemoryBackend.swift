@@ -105,8 +105,7 @@ public final class MemoryBackend: CacheBackend {
     func commit(_ facts: EntryFacts) -> any EntryLease {
       let body = bytes.withLock { $0 }
       var facts = facts
-      // Sound: bytes have no padding.
-      facts.checksum = StreamingChecksum.of(unsafe body.span.bytes)
+      facts.checksum = body.withRawSpan { StreamingChecksum.of($0) }
       let lease = Lease(facts: facts, body: Data(body))
       put(lease)
       return lease

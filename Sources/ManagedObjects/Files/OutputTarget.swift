@@ -20,7 +20,8 @@ struct OutputTarget: Sendable {
     folder = slash == path.startIndex ? "/" : String(path[..<slash])
     name = String(path[path.index(after: slash)...])
     self.files = files
-    if !replacing, try isTaken() { throw exists }
+    // A folder that is missing is found out here as well, before anything is loaded.
+    if try isTaken(), !replacing { throw exists }
   }
 
   /// Hands out the file, as the object that was asked for. Belongs to one caller: never shared, never kept.
@@ -94,10 +95,8 @@ struct OutputTarget: Sendable {
   private func isTaken() throws(ObjectError) -> Bool {
     do throws(FileFault) {
       let open = try files.openFolder(at: folder)
-      _ = try files.info(of: FilePath(name), in: open)
-      return true
+      return try files.hasFile(FilePath(name), in: open)
     } catch {
-      if error.isMissing { return false }
       throw failed(error)
     }
   }
@@ -108,6 +107,18 @@ struct OutputTarget: Sendable {
 
   private func failed(_ fault: FileFault) -> ObjectError {
     ObjectError(.outputFailed, "“\(url.path)” cannot be written: \(fault).", underlying: fault)
+  }
+}
+
+extension FileSystem {
+  fileprivate func hasFile(_ path: FilePath, in folder: borrowing OpenFile) throws(FileFault) -> Bool {
+    do throws(FileFault) {
+      _ = try info(of: path, in: folder)
+      return true
+    } catch {
+      if error.isMissing { return false }
+      throw error
+    }
   }
 }
 

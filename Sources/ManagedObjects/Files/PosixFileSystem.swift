@@ -78,7 +78,8 @@ package struct PosixFileSystem: FileSystem {
       return OpenFile(descriptor: try checked(descriptor))
     case .create(let permissions):
       let flags = O_RDWR | O_CREAT | O_EXCL | always
-      return OpenFile(descriptor: try checked(unsafe path.withPointer { unsafe openat(number, $0, flags, permissions) }))
+      return OpenFile(
+        descriptor: try checked(unsafe path.withPointer { unsafe openat(number, $0, flags, permissions) }))
     case .update:
       let flags = O_RDWR | O_CREAT | always
       return OpenFile(descriptor: try checked(unsafe path.withPointer { unsafe openat(number, $0, flags, 0o600) }))
@@ -91,7 +92,8 @@ package struct PosixFileSystem: FileSystem {
     let modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
     return FileInfo(
       kind: kind(status.st_mode), permissions: status.st_mode & 0o7777, owner: status.st_uid,
-      device: UInt64(status.st_dev), inode: UInt64(status.st_ino), bytes: Int(status.st_size), modified: modified, born: 0)
+      device: UInt64(status.st_dev), inode: UInt64(status.st_ino), bytes: Int(status.st_size), modified: modified,
+      born: 0)
   }
 
   package func info(of path: FilePath, in folder: borrowing OpenFile) throws(FileFault) -> FileInfo {
@@ -115,10 +117,10 @@ package struct PosixFileSystem: FileSystem {
   package func space(around folder: borrowing OpenFile) throws(FileFault) -> FileSpace {
     var status = statvfs()
     try done(unsafe fstatvfs(folder.descriptor, &status))
-    let block = Int(clamping: status.f_frsize)
+    let block = Int64(clamping: status.f_frsize)
     return FileSpace(
-      free: Int(clamping: status.f_bavail).multipliedReportingOverflow(by: block).partialValue,
-      total: Int(clamping: status.f_blocks).multipliedReportingOverflow(by: block).partialValue)
+      free: Int(Int64(clamping: status.f_bavail).clampedMultiply(by: block)),
+      total: Int(Int64(clamping: status.f_blocks).clampedMultiply(by: block)))
   }
 
   // MARK: Bytes

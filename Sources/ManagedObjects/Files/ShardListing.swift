@@ -44,7 +44,7 @@ extension FileStore {
       pace.step(fileSystem)
       guard let info = try? fileSystem.info(of: folder.paths.body(name, generation: generation), in: folder.root)
       else { continue }
-      let body = ShardListing.Body(generation: generation, bytes: info.bytes, modified: info.modified)
+      let body = ShardListing.Body(generation: generation, bytes: min(info.bytes, 1 << 44), modified: info.modified)
       listing.bodies[name, default: []].append(body)
     }
     heads.sort { $0.inode < $1.inode }

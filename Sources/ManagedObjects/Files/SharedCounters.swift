@@ -73,10 +73,16 @@ internal import CFiles
   func count(of shards: Range<Int>) -> Count {
     var sum = Count()
     for shard in shards.clamped(to: 0..<self.shards) {
-      sum.entries &+= max(0, Int(get(Self.fields + 2 * shard)))
-      sum.bytes &+= max(0, Int(get(Self.fields + 2 * shard + 1)))
+      // Whatever stands in the file, sums and products of these do not overflow.
+      sum.entries += min(max(0, rawCount(of: shard).entries), 1 << 36)
+      sum.bytes += min(max(0, rawCount(of: shard).bytes), 1 << 50)
     }
     return sum
+  }
+
+  /// What the counters of one shard say, be it less than nothing.
+  func rawCount(of shard: Int) -> Count {
+    Count(entries: Int(get(Self.fields + 2 * shard)), bytes: Int(get(Self.fields + 2 * shard + 1)))
   }
 
   var total: Count { count(of: 0..<shards) }

@@ -162,8 +162,7 @@ extension FileSystem {
   ) throws(FileFault) {
     let file = try open(temp, in: folder, .create(permissions: 0o600))
     do throws(FileFault) {
-      // Sound: bytes have no padding.
-      try writeAll(unsafe bytes.span.bytes, to: file)
+      try writeAll(bytes, to: file)
       if replacing { try rename(temp, to: path, in: folder) } else { try moveNew(temp, to: path, in: folder) }
     } catch {
       try? remove(temp, in: folder)

@@ -8,7 +8,10 @@ struct StoreFormat: Hashable, Sendable {
   static let version = 1
   static let limitBytes = 128
 
-  enum Backend: String, Sendable { case fileCache = "FileCache", bigFileCache = "BigFileCache" }
+  enum Backend: String, Sendable {
+    case fileCache = "FileCache"
+    case bigFileCache = "BigFileCache"
+  }
 
   var backend: Backend
   var shards: Int

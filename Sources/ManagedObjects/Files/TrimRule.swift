@@ -38,7 +38,10 @@ struct TrimRule: Sendable {
         excess = excess.after(items[low..<start])
         low = start
         // Items of equal date have no order: they go one by one.
-        while low < end, excess.isThere { excess.take(items[low]); low += 1 }
+        while low < end, excess.isThere {
+          excess.take(items[low])
+          low += 1
+        }
         if low < end { break }
       } else {
         high = start

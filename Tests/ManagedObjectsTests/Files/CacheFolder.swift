@@ -1,6 +1,6 @@
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
 @testable import ManagedObjects
 
@@ -115,13 +115,12 @@ func key(_ name: String, namespace: String = "") -> EntryKey { EntryKey(ObjectID
 /// Bytes that differ with the seed and do not repeat soon.
 func body(_ count: Int, seed: UInt8 = 1) -> Data {
   var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
-  return Data(
-    (0..<count).map { _ in
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      return UInt8(truncatingIfNeeded: state)
-    })
+  var words = [UInt64](repeating: 0, count: (count + 7) / 8)
+  for at in words.indices {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    words[at] = state ^ state >> 33
+  }
+  return words.withUnsafeBytes { Data($0.prefix(count)) }
 }
 
 let someFacts = EntryFacts(

@@ -201,8 +201,14 @@ struct FileStoreHealingTests {
     try cache.touch(key("k"))
     cache.settle(atMost: .seconds(1))
     _ = try cache.trim(budget: .seconds(1))
-    try cache.forEach { _ in .keep }
-    #expect(try cache.statistics() == { var all = BackendStatistics(); all.misses = 1; return all }())
+    try cache.forEach({ _ in .keep })
+    #expect(
+      try cache.statistics()
+        == {
+          var all = BackendStatistics()
+          all.misses = 1
+          return all
+        }())
     #expect(try cache.secret().count == 32)
     #expect(try cache.secret() == cache.secret())
   }
@@ -347,7 +353,9 @@ struct FileStoreHealingTests {
     #expect(try cache.get(key("l")) == Self.large)
   }
 
-  @Test(arguments: [FaultyFileSystem.Call.open, .read]) func `a fault while reading harms no entry`(call: FaultyFileSystem.Call) throws {
+  @Test(arguments: [FaultyFileSystem.Call.open, .read]) func `a fault while reading harms no entry`(
+    call: FaultyFileSystem.Call
+  ) throws {
     for fault in [FileFault.readFailed, .noDescriptors] {
       let folder = CacheFolder()
       let cache = try folder.fileCache()

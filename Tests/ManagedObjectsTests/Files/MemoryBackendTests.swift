@@ -18,7 +18,10 @@ struct MemoryBackendTests {
     #expect(found.facts.head == facts.head)
     #expect(found.facts.checksum != nil)
     #expect(try found.lendPath() == nil)
-    do { var lost = cache.begin(key("lost"), expectedBytes: nil); try lost.append(body(1).bytes) }
+    do {
+      var lost = cache.begin(key("lost"), expectedBytes: nil)
+      try lost.append(body(1).bytes)
+    }
     #expect(!cache.contains(key("lost")))
   }
 
@@ -36,7 +39,7 @@ struct MemoryBackendTests {
   @Test func `it lists, removes, clears and counts`() throws {
     let cache = MemoryBackend()
     for index in 0..<4 { try cache.put(key("\(index)"), body(index)) }
-    try cache.forEach { $0.key == key("3") ? .remove : .keep }
+    try cache.forEach({ $0.key == key("3") ? .remove : .keep })
     #expect(cache.statistics().entries == 3)
     #expect(cache.statistics().bytes == 3)
     #expect(try cache.verify(repairs: false) { _ in }.goodEntries == 3)
@@ -80,6 +83,6 @@ struct CacheBackendDefaultsTests {
     #expect(try cache.trim(budget: .seconds(1)).isDone)
     #expect(!cache.appendsQuickly)
     #expect(try cache.secret() == cache.secret())
-    #expect(throws: ObjectError.self) { try cache.forEach { _ in .keep } }
+    #expect(throws: ObjectError.self) { try cache.forEach({ _ in .keep }) }
   }
 }

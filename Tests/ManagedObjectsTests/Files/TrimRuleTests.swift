@@ -93,12 +93,12 @@ struct TrimRuleTests {
     #expect(victims(TrimRule(goalBytes: 0, goalEntries: 0, now: Self.now), []).isEmpty)
   }
 
-  @Test(arguments: [0, 1, 2]) func `a hundred thousand entries of any order take less than a second`(order: Int) {
-    var items = (0..<100_000).map { item($0, ago: Int64(order == 2 ? $0 % 7 : $0)) }
+  @Test(arguments: [0, 1, 2]) func `thirty thousand entries take a moment, whatever their order`(order: Int) {
+    var items = (0..<30_000).map { item($0, ago: Int64(order == 2 ? $0 % 7 : $0)) }
     if order == 1 { items.reverse() }
     let start = ContinuousClock.now
-    let count = TrimRule(goalEntries: 80_000, now: Self.now).select(&items)
-    #expect(count == 20_000)
+    let count = TrimRule(goalEntries: 24_000, now: Self.now).select(&items)
+    #expect(count == 6000)
     #expect(ContinuousClock.now - start < .seconds(3))
   }
 }
@@ -167,6 +167,16 @@ struct LimitRuleTests {
     let rule = LimitRule(limits(entries: 1000), total: total, space: nil)
     #expect(rule.goal(rule.limitEntries, lowWater: 0.9, share: 0.5) == 450)
     #expect(rule.goal(nil, lowWater: 0.9, share: 0.5) == nil)
+  }
+
+  @Test func `limits of any value are no trap`() {
+    for limit in [Int.min, -1, 0, .max] {
+      let rule = LimitRule(limits(bytes: limit, entries: limit, keepFree: limit), total: total, space: nil)
+      _ = rule.isFarOver(total, object: 4096)
+      for lowWater in [-1.0, 0, 1, 2, .nan, .infinity] { _ = rule.goal(limit, lowWater: lowWater, share: 1) }
+    }
+    let rule = LimitRule(limits(keepFree: .max), total: total, space: FileSpace(free: 0, total: .max))
+    #expect(rule.limitBytes == 0)
   }
 
   @Test func `small limits are looked at after each commit`() {

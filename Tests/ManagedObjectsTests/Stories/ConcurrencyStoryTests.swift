@@ -124,9 +124,9 @@ struct ConcurrencyStoryTests {
       let user = BusyUser(manager, room, delivery)
       let other = RecordingUser.text()
       manager.manage(other, for: room.request("/b"))
-      for path in ["/a", "/missing", "/a", "/a"] {
+      for (round, path) in ["/a", "/missing", "/a", "/a"].enumerated() {
         manager.manage(user, for: room.request(path))
-        try await user.rounds.wait(user.rounds.elements.count + 1)
+        try await user.rounds.wait(round + 1)
       }
       #expect(user.endings.withLock { $0 } >= 4)
       manager.shutdown()
