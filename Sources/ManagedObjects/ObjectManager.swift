@@ -151,7 +151,7 @@ public final class ObjectManager: Sendable {
   public nonisolated(nonsending) func removeAll() async throws(ObjectError) { try await core.removeAll() }
 
   /// Lets go of all ready objects. Those that somebody holds are found again.
-  public func removeAllFromMemory() { core.memory.removeAll() }
+  public func removeAllFromMemory() { core.memory.evictAll() }
 
   /// Forgets which loads failed lately, so that they are tried again.
   public func forgetFailures() { core.forgetFailures() }

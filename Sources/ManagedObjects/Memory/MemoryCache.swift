@@ -78,6 +78,17 @@ final class MemoryCache: Sendable {
     }
   }
 
+  /// Lets go of all objects. Those that somebody uses are still found. Objects that come meanwhile may stay.
+  func evictAll() {
+    // Some at a time, so that nobody waits long for the lock.
+    for _ in 0...(count / Self.evictedAtOnce) {
+      change { contents, leftovers in contents.evict(Self.evictedAtOnce, &leftovers) }
+    }
+  }
+
+  private static let evictedAtOnce = 256
+
+  /// Forgets everything: nothing is found afterwards, even while somebody uses it.
   func removeAll() {
     let old = contents.withLock { contents in
       let old = contents

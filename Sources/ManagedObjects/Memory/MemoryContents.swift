@@ -90,6 +90,14 @@ struct MemoryContents: Sendable {
     leftovers.released.append(entry)
   }
 
+  /// Evicts so many, or all there are.
+  mutating func evict(_ count: Int, _ leftovers: inout Leftovers) {
+    for _ in 0..<count {
+      guard let slot = order.victim(in: &slots) else { return }
+      evict(slot, &leftovers)
+    }
+  }
+
   private func fits(_ cost: Int) -> Bool { cost <= limitCost / 4 }
 
   /// What fits is at most a quarter of the limit, so there is room before all is evicted.

@@ -88,6 +88,21 @@ private final class LastMoment: ObjectBoxing, WeakBoxing {
     #expect(cache.find(memoryKey("a")) == nil)
   }
 
+  @Test(arguments: [MemoryEviction.s3FIFO, .lru])
+  func `evicting all leaves only what is in use to be found`(eviction: MemoryEviction) {
+    let cache = MemoryCache(limitCost: 2_000, eviction: eviction)
+    let inUse = Picture(0)
+    cache.insert(ready(inUse), for: memoryKey(0), cost: 1)
+    for number in 1..<1_000 { cache.insert(ready(Picture(number)), for: memoryKey(number), cost: 1) }
+    for number in 0..<1_000 { for _ in 0..<3 { _ = cache.find(memoryKey(number)) } }
+    cache.evictAll()
+    #expect(cache.count == 0)
+    #expect(cache.cost == 0)
+    #expect(cache.find(memoryKey(0))?.picture === inUse)
+    #expect(cache.find(memoryKey(1)) == nil)
+    #expect(cache.count == 1)
+  }
+
   @Test func `values leave nothing behind when they are evicted`() {
     let cache = MemoryCache(limitCost: 100, eviction: .lru)
     for number in 0..<1_000 { cache.insert(ready("\(number)"), for: memoryKey(number), cost: 10) }
