@@ -105,8 +105,8 @@ public final class ObjectManager: Sendable {
     return try await core.answer(request, output.decoder, output: output, progress)
   }
 
-  /// Loads into the caches what will be wanted soon, and makes no object. Low priority unless the request says more;
-  /// a user that wants the same raises it.
+  /// Loads into the file cache what will be wanted soon, and makes no object. At low priority at most, until a user
+  /// wants the same.
   /// - Returns: the error of each request that failed, by its place in `requests`. Cancelling the task stops those that
   ///   nobody else wants.
   public nonisolated(nonsending) func prefetch(_ requests: [ObjectRequest]) async -> [Int: ObjectError] {
