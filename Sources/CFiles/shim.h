@@ -1,18 +1,17 @@
 // Doors for the file caches to what Swift cannot call: statx and renameat2, which Glibc's module hides or may lack,
 // and atomic access to memory that processes share. All are inline and have no state.
 #pragma once
-#include <fcntl.h>
+// No header of the C library is included: a module that did would own its types (`timespec`), and other files of this
+// package could not use them without importing it.
+#include <asm/unistd.h>
 #include <linux/stat.h>
 #include <stdint.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
-// O_NOATIME of open(2).
-static const int mo_no_atime = __O_NOATIME;
-// UTIME_OMIT of utimensat(2).
-static const long mo_time_omit = UTIME_OMIT;
+extern long syscall(long number, ...);
+
+// O_NOATIME of open(2), the same on all of x86, ARM and RISC-V, and UTIME_OMIT of utimensat(2).
+static const int mo_no_atime = 01000000;
+static const long mo_time_omit = (1l << 30) - 2l;
 
 // What the caches ask of a file's status; times in nanoseconds since 1970, `born` 0 where the file system has none.
 struct mo_file_info {
@@ -20,6 +19,11 @@ struct mo_file_info {
   int64_t bytes, modified, born;
   uint32_t mode, owner;
 };
+
+// A device's number as fstat(2) gives it (makedev(3)).
+static inline uint64_t mo_device(uint64_t major, uint64_t minor) {
+  return (major & 0xfffff000u) << 32 | (major & 0xfffu) << 8 | (minor & 0xffffff00u) << 12 | (minor & 0xffu);
+}
 
 // Dates after the year 2262 wrap around: such an entry counts as very old.
 static inline int64_t mo_nanoseconds(const struct statx_timestamp *time) {
@@ -29,9 +33,9 @@ static inline int64_t mo_nanoseconds(const struct statx_timestamp *time) {
 // statx(2); never follows a symbolic link in the last component.
 static inline int mo_file_info(int folder, const char *path, struct mo_file_info *out) {
   struct statx from;
-  long result = syscall(SYS_statx, folder, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, STATX_BASIC_STATS | STATX_BTIME, &from);
+  long result = syscall(__NR_statx, folder, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, STATX_BASIC_STATS | STATX_BTIME, &from);
   if (result != 0) return -1;
-  out->device = makedev(from.stx_dev_major, from.stx_dev_minor);
+  out->device = mo_device(from.stx_dev_major, from.stx_dev_minor);
   out->inode = from.stx_ino;
   out->bytes = (int64_t)from.stx_size;
   out->modified = mo_nanoseconds(&from.stx_mtime);
@@ -43,7 +47,7 @@ static inline int mo_file_info(int folder, const char *path, struct mo_file_info
 
 // renameat2(2) with RENAME_NOREPLACE inside one folder: fails with EEXIST where `to` is there already.
 static inline int mo_rename_new(int folder, const char *from, const char *to) {
-  return (int)syscall(SYS_renameat2, folder, from, folder, to, 1u);
+  return (int)syscall(__NR_renameat2, folder, from, folder, to, 1u);
 }
 
 // Counters need no order among each other, so all of these are relaxed.

@@ -28,7 +28,12 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   /// Fields from lines of the form above: what `block` gave. Lines that are not of that form are left out.
   package init(block lines: some Sequence<UInt8>) {
-    for line in Array(lines).split(separator: 0x0A) {
+    let bytes = Array(lines)
+    if Self.isBlock(bytes) {
+      block = bytes
+      return
+    }
+    for line in bytes.split(separator: 0x0A) {
       guard let colon = line.firstIndex(of: 0x3A) else { continue }
       append(name: line[..<colon], value: line[(colon + 1)...].drop { $0 == 0x20 })
     }
@@ -123,6 +128,24 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
       let wanted = wanted.utf8
       return wanted.count == name.count && zip(block[name], wanted).allSatisfy { lowered($0) == lowered($1) }
     }
+  }
+
+  /// Whether these are lines just as `append` makes them; a cached head is read without taking it apart.
+  private static func isBlock(_ bytes: [UInt8]) -> Bool {
+    var at = 0
+    while at < bytes.count {
+      let start = at
+      while at < bytes.count, isTokenByte(bytes[at]) { at += 1 }
+      guard at > start, at + 1 < bytes.count, bytes[at] == 0x3A, bytes[at + 1] == 0x20 else { return false }
+      at += 2
+      while at < bytes.count, bytes[at] != 0x0A {
+        if bytes[at] == 0 || bytes[at] == 0x0D { return false }
+        at += 1
+      }
+      if at == bytes.count { return false }
+      at += 1
+    }
+    return true
   }
 
   /// The bytes of a value's text; nil where it cannot stand in a header.

@@ -1,0 +1,97 @@
+import Glibc
+
+/// The least that a cache with a file an entry can do, by bare system calls: 256 folders, the name by the digits of a
+/// hash that is given, put as open, write, close, rename, get as open, fstat, read, close. Nothing is checked.
+final class PosixFloor {
+  private let root: Int32
+  private var made = [Bool](repeating: false, count: 256)
+
+  init(folder: String) {
+    mkdir(folder, 0o700)
+    root = open(folder, O_RDONLY | O_DIRECTORY)
+  }
+
+  deinit { close(root) }
+
+  func put(_ name: FloorName, _ body: [UInt8]) -> Bool {
+    var temp = name.path
+    temp.insert(0x74, at: temp.count - 1)
+    if !made[Int(name.shard)] {
+      mkdirat(root, name.folder.map { CChar(bitPattern: $0) }, 0o700)
+      made[Int(name.shard)] = true
+    }
+    let file = path(temp) { openat(root, $0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
+    let written = body.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+    close(file)
+    return written == body.count && path(temp) { from in path(name.path) { renameat(root, from, root, $0) } } == 0
+  }
+
+  /// The number of bytes read; nil: a miss.
+  func get(_ name: FloorName) -> Int? {
+    let file = path(name.path) { openat(root, $0, O_RDONLY | O_CLOEXEC) }
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { return nil }
+    // As any cache must, it gives memory away that somebody else frees.
+    let bytes = UnsafeMutableRawPointer.allocate(byteCount: Int(status.st_size), alignment: 16)
+    defer { bytes.deallocate() }
+    return read(file, bytes, Int(status.st_size))
+  }
+
+  func contains(_ name: FloorName) -> Bool {
+    var status = stat()
+    return path(name.path) { fstatat(root, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
+  }
+
+  /// The bare loop of a trim: lists, asks for each file's date, sorts, removes the oldest part. Entries looked at.
+  func trim(part: Double) -> Int {
+    var found: [(shard: Int, name: String, date: Int)] = []
+    for shard in 0..<256 where made[shard] {
+      let folder = openat(root, FloorName(shard: UInt8(shard)).folder.map { CChar(bitPattern: $0) }, O_RDONLY)
+      guard let listing = fdopendir(folder) else { continue }
+      while let entry = readdir(listing) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        guard name.utf8.count == 32 else { continue }
+        var status = stat()
+        fstatat(dirfd(listing), name, &status, AT_SYMLINK_NOFOLLOW)
+        found.append((shard, name, status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec))
+      }
+      closedir(listing)
+    }
+    found.sort { $0.date < $1.date }
+    for entry in found.prefix(Int(Double(found.count) * part)) {
+      let folder = FloorName(shard: UInt8(entry.shard)).folder.dropLast()
+      unlinkat(root, String(decoding: folder, as: UTF8.self) + "/" + entry.name, 0)
+    }
+    return found.count
+  }
+
+  private func path<Result>(_ bytes: [UInt8], _ use: (UnsafePointer<CChar>) -> Result) -> Result {
+    bytes.withUnsafeBytes { use($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
+  }
+}
+
+/// "a7/a7c9…(32 digits)", from the first 16 bytes of a digest.
+struct FloorName {
+  let shard: UInt8
+  let path: [UInt8]
+  let folder: [UInt8]
+
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  init(digest: [UInt8]) {
+    shard = digest[0]
+    let hex = digest.prefix(16).flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
+    folder = Array(hex[0..<2]) + [0]
+    path = Array(hex[0..<2]) + [0x2F] + hex + [0]
+  }
+
+  init(shard: UInt8) {
+    self.shard = shard
+    path = [0]
+    folder = [Self.digits[Int(shard >> 4)], Self.digits[Int(shard & 15)], 0]
+  }
+}
