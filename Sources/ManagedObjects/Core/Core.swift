@@ -125,7 +125,9 @@ final class Core: Sendable {
               random: Double.random(in: 0..<1))
           }
         }))
-    let isWanted = stepForResult { ($0.attach(attempt, to: job.handler, number: job.number, at: self.time.wallNow), []) }
+    let isWanted = stepForResult {
+      ($0.attach(attempt, to: job.handler, number: job.number, at: self.time.wallNow), [])
+    }
     if isWanted { attempt.start(job.request) }
   }
 

@@ -13,7 +13,8 @@ public struct EntryFacts: Hashable, Sendable {
   public var checksum: UInt64?
 
   public init(
-    head: LoadHead, requestTime: WallTime = WallTime(milliseconds: 0), responseTime: WallTime = WallTime(milliseconds: 0),
+    head: LoadHead, requestTime: WallTime = WallTime(milliseconds: 0),
+    responseTime: WallTime = WallTime(milliseconds: 0),
     varying: HeaderFields = [:], generation: UInt64 = .random(in: .min ... .max), checksum: UInt64? = nil
   ) {
     self.head = head

@@ -1,6 +1,10 @@
 /// The full name of an entry, and its digest, under which backends file it.
 public struct EntryKey: Hashable, Sendable {
-  public enum Kind: UInt8, Sendable { case good = 1, error = 2, partial = 3 }
+  public enum Kind: UInt8, Sendable {
+    case good = 1
+    case error = 2
+    case partial = 3
+  }
 
   public let id: ObjectID
   /// Whose answer this is; "" for everybody's.
