@@ -58,7 +58,7 @@ public enum CacheMode: String, Sendable, CaseIterable {
   case noStore = "no-store"
   /// Loads without looking, then stores.
   case reload
-  /// Revalidates what is stored, however fresh.
+  /// Revalidates what is stored, however fresh; but for a fresh answer that says `immutable` (RFC 8246).
   case noCache = "no-cache"
   /// Uses what is stored, however stale; loads what is not.
   case forceCache = "force-cache"

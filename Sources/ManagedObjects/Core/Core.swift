@@ -21,6 +21,7 @@ final class Core: Sendable {
   let backendSecret = Lock<[UInt8]?>(nil)
   private let state: Lock<CoreState>
   private let lastSeat = Lock<UInt64>(0)
+  private let beginnings = Trampoline()
 
   init(
     loaders: [any Loader], backend: (any CacheBackend)?, interceptors: [any Interceptor], policy: Policy,
@@ -64,14 +65,17 @@ final class Core: Sendable {
     }
   }
 
+  /// Transfers first: a slot that came free is filled before anybody is told.
   private func perform(_ work: [Work]) {
-    for item in work { perform(item) }
+    for item in work where item.isTransfer { perform(item) }
+    for item in work where !item.isTransfer { perform(item) }
   }
 
   private func perform(_ work: Work) {
     switch work {
-    case .lookUp(let handler, let key): lookUp(handler, key)
-    case .attempt(let job): attempt(job)
+    // What ends at once lets the next begin: one after the other, not ever deeper into the stack.
+    case .lookUp(let handler, let key): beginnings.run { [self] in lookUp(handler, key) }
+    case .attempt(let job): beginnings.run { [self] in attempt(job) }
     case .cancelAttempt(let attempt): attempt.cancel()
     case .store(let job): store(job)
     case .decode(let job): decode(job)

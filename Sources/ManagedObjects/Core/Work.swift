@@ -17,6 +17,14 @@ enum Work: Sendable {
   /// Out of the tables: freed outside the lock, since leases and users' objects hang on it.
   case release(HandlerRecord)
   case report(ObjectEvent)
+
+  /// Has to do with transfer slots.
+  var isTransfer: Bool {
+    switch self {
+    case .attempt, .cancelAttempt: true
+    default: false
+    }
+  }
 }
 
 struct AttemptJob: Sendable {

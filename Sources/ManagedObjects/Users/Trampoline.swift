@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Runs callbacks one after the other on a thread, never one inside the other.
+/// Runs work one after the other on a thread, never one inside the other.
 ///
-/// A callback may call the manager, which may have an answer at once. Delivered there and then, users that answer
-/// each other would go ever deeper into the stack. What is asked to run inside a callback runs when the outermost has
-/// returned, on the same thread.
+/// A callback may call the manager, which may have an answer at once; a load that ends at once lets the next begin. Done
+/// there and then, that would go ever deeper into the stack. What is asked to run inside other work runs when the
+/// outermost has returned, on the same thread.
 final class Trampoline: Sendable {
-  /// For each thread that is inside a callback: what is to run when it has returned.
+  /// For each thread that is inside some work: what is to run when it has returned.
   private let pending = Lock<[UInt: [@Sendable () -> Void]]>([:])
 
   func run(_ work: @escaping @Sendable () -> Void) {
