@@ -39,7 +39,7 @@ final class AppendQueue: Sendable {
 
   func append(_ piece: Data) throws(ObjectError) {
     let (error, starts) = state.withLock { state -> (ObjectError?, Bool) in
-      if let error = state.error { return (error, false) }
+      if state.error != nil || state.isAborted { return (state.error, false) }
       state.pieces.append(piece)
       defer { state.isRunning = true }
       return (nil, !state.isRunning)
@@ -70,47 +70,55 @@ final class AppendQueue: Sendable {
     for call in calls { call() }
   }
 
+  private enum Turn: Sendable {
+    case append(Data)
+    case end(@Sendable (Result<ReceivedBody, ObjectError>) -> Void, ObjectError?)
+    case pause
+  }
+
   private func drain() {
     while true {
       var store: BodyStore?
-      let piece = state.withLock { state -> Data? in
-        guard let piece = state.pieces.first else {
-          state.isRunning = state.whenEmpty != nil
-          return nil
+      // Decided in one look: between two, another thread could add the last piece and the end, and that piece be lost.
+      let turn = state.withLock { state -> Turn in
+        if let piece = state.pieces.first {
+          swap(&store, &state.store)
+          return .append(piece)
         }
-        swap(&store, &state.store)
-        return piece
-      }
-      guard let piece else { return end() }
-      var failure: ObjectError?
-      do { try store?.append(piece.bytes) } catch { failure = error }
-      let calls = state.withLock { state -> [@Sendable () -> Void] in
-        swap(&store, &state.store)
-        if !state.pieces.isEmpty { state.pieces.removeFirst() }
-        if let failure {
-          state.error = failure
-          state.pieces = []
+        guard let call = state.whenEmpty else {
+          state.isRunning = false
+          return .pause
         }
-        let calls = state.whenNotFull
-        state.whenNotFull = []
-        return calls
+        state.whenEmpty = nil
+        swap(&store, &state.store)
+        return .end(call, state.error)
       }
-      for call in calls { call() }
+      switch turn {
+      case .pause: return
+      case .append(let piece): write(piece, store.take())
+      case .end(let call, let error):
+        if let error { return call(.failure(error)) }
+        if let whole = store.take() { call(.success(whole.finish())) }
+        return
+      }
     }
   }
 
-  private func end() {
-    var store: BodyStore?
-    let (call, error) = state.withLock { state in
-      defer { state.whenEmpty = nil }
-      guard state.whenEmpty != nil else {
-        return (nil, state.error) as ((@Sendable (Result<ReceivedBody, ObjectError>) -> Void)?, ObjectError?)
-      }
+  private func write(_ piece: Data, _ taken: consuming BodyStore?) {
+    var store = taken
+    var failure: ObjectError?
+    do { try store?.append(piece.bytes) } catch { failure = error }
+    let calls = state.withLock { state -> [@Sendable () -> Void] in
       swap(&store, &state.store)
-      return (state.whenEmpty, state.error)
+      if !state.pieces.isEmpty { state.pieces.removeFirst() }
+      if let failure {
+        state.error = failure
+        state.pieces = []
+      }
+      let calls = state.whenNotFull
+      state.whenNotFull = []
+      return calls
     }
-    guard let call else { return }
-    if let error { return call(.failure(error)) }
-    if let whole = store.take() { call(.success(whole.finish())) }
+    for call in calls { call() }
   }
 }

@@ -46,7 +46,11 @@ struct BodyIntake: ~Copyable, Sendable {
   /// How the pool opens the entry, where it has to.
   private var openOnPool: BodyStore.Open?
   private(set) var queue: AppendQueue?
+  /// Of the decoded body, where the head tells it.
+  private var bodyBytes: Int?
   private var start = Data()
+  private var isStartWhole = false
+  private var hasFinished = false
   private var decodedBytes = 0
 
   init(_ plan: IntakePlan) {
@@ -61,18 +65,22 @@ struct BodyIntake: ~Copyable, Sendable {
     self.head = head
     kind = kind(of: head)
     expectedBytes = try promisedLength(head)
+    if plan.undoesCoding, kind != .dropped, let codings = Inflater.codings(of: head), !codings.isEmpty {
+      inflater = Inflater(codings: codings)
+    } else {
+      bodyBytes = expectedBytes
+    }
     guard kind == .body else { return }
     makeStore(for: head)
-    if plan.undoesCoding, let codings = Inflater.codings(of: head), !codings.isEmpty {
-      inflater = Inflater(codings: codings)
-    } else if let expectedBytes {
-      try checkLimit(expectedBytes)
-      store?.expect(expectedBytes)
+    if let bodyBytes {
+      try checkLimit(bodyBytes)
+      store?.expect(bodyBytes)
     }
   }
 
   mutating func take(_ bytes: RawSpan) throws(ObjectError) {
     guard head != nil else { throw Self.lie("bytes before the head") }
+    guard !hasFinished else { throw Self.lie("bytes after the end") }
     wireBytes += bytes.byteCount
     if let expectedBytes, wireBytes > expectedBytes {
       throw ObjectError(
@@ -88,6 +96,8 @@ struct BodyIntake: ~Copyable, Sendable {
   /// - Parameter end: called once, here or on the pool.
   mutating func finish(_ end: @escaping @Sendable (LoadOutcome) -> Void) throws(ObjectError) {
     guard let head else { throw Self.lie("no head") }
+    guard !hasFinished else { throw Self.lie("two ends") }
+    hasFinished = true
     if let expectedBytes, wireBytes < expectedBytes {
       throw ObjectError(
         .wrongLength, "The body ended after \(wireBytes) of \(expectedBytes) bytes; the connection was cut.", head: head
@@ -159,7 +169,8 @@ struct BodyIntake: ~Copyable, Sendable {
     _ pool: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
   ) throws(ObjectError) {
     let body = store.take()?.finish()
-    let queue = AppendQueue(BodyStore(limits: plan.limits, open: openOnPool, onFault: plan.onFault), run: pool)
+    let open = openOnPool.map { open -> BodyStore.Open in { [bodyBytes] _ in try open(bodyBytes) } }
+    let queue = AppendQueue(BodyStore(limits: plan.limits, open: open, onFault: plan.onFault), run: pool)
     if case .memory(let data) = body, !data.isEmpty { try queue.append(data) }
     self.queue = queue
   }
@@ -170,12 +181,31 @@ struct BodyIntake: ~Copyable, Sendable {
   }
 
   private mutating func keepStart(_ bytes: RawSpan) throws(ObjectError) {
-    let room = Self.limitStartBytes - start.count
-    if room > 0 { start.append(bytes.extracting(first: room)) }
+    if !isStartWhole { addStart(bytes) }
     guard wireBytes <= Self.limitErrorBodyBytes else {
       throw ObjectError(
         .httpStatus, "Status \(head?.status ?? 0), and a body without end.", head: head, bodyStart: start)
     }
+  }
+
+  /// Undoes the coding for people who read the error; where that fails, what came before the damage has to do.
+  private mutating func addStart(_ bytes: RawSpan) {
+    guard var inflater = self.inflater.take() else { return extendStart(bytes) }
+    do throws(ObjectError) {
+      try inflater.inflate(bytes, limit: nil) { piece throws(ObjectError) in
+        extendStart(piece)
+        // A small body may unpack to a huge one.
+        if isStartWhole { throw Self.lie("an endless error") }
+      }
+      self.inflater = consume inflater
+    } catch {
+      isStartWhole = true
+    }
+  }
+
+  private mutating func extendStart(_ bytes: RawSpan) {
+    start.append(bytes.extracting(first: Self.limitStartBytes - start.count))
+    isStartWhole = start.count >= Self.limitStartBytes
   }
 
   private func promisedLength(_ head: LoadHead) throws(ObjectError) -> Int? {
