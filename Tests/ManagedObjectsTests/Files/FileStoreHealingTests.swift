@@ -227,6 +227,7 @@ struct FileStoreHealingTests {
     let folder = CacheFolder()
     let cache = try folder.fileCache()
     try cache.put(key("k"), Self.small)
+    cache.settle(atMost: .seconds(5))
     try FileManager.default.removeItem(at: folder.url)
     #expect(try cache.get(key("k")) == nil)
     _ = try? cache.put(key("k"), Self.small)
