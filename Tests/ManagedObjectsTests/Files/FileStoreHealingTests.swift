@@ -240,6 +240,7 @@ struct FileStoreHealingTests {
     let cache = try folder.fileCache()
     for content in [Self.small, Self.large] {
       try cache.put(key("k"), content)
+      cache.settle(atMost: .seconds(5))
       for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) {
         try FileManager.default.removeItem(atPath: folder.full(name))
       }
