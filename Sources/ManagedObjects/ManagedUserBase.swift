@@ -15,7 +15,8 @@ open class ManagedUserBase<Object: Sendable>: ManagedUser, @unchecked Sendable {
     var oid: String?
     var url: String?
     var object: Object?
-    var watch: DeathWatch?
+    /// One for each manager that was asked.
+    var watches: [ObjectIdentifier: DeathWatch] = [:]
   }
 
   private let state: Lock<State>
@@ -78,11 +79,7 @@ open class ManagedUserBase<Object: Sendable>: ManagedUser, @unchecked Sendable {
 
 extension ManagedUserBase: DeathNotifying {
   func watch(_ watch: DeathWatch) {
-    let old = state.withLock { state in
-      let old = state.watch
-      state.watch = watch
-      return old
-    }
+    let old = state.withLock { $0.watches.updateValue(watch, forKey: watch.owner) }
     withExtendedLifetime(old) {}
   }
 }

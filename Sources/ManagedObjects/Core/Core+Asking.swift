@@ -6,9 +6,17 @@ extension Core {
 
   func manage<User: ManagedUser>(_ user: User, _ request: ObjectRequest, _ caller: (any Actor)?) -> Handler? {
     let (seat, former) = users.seat(user) { desk in UserSeat(user, makeSeatID(), request, at: desk) }
-    if let former { supersede(former, caller) }
+    if let former {
+      supersede(former, caller)
+      // The callback may have asked for something else already.
+      guard users.current(user) === seat else { return nil }
+    }
     let handler = ask(request, seat, whenFull: .bumpOldest, caller: .user(caller))
-    if handler != nil { (user as? any DeathNotifying)?.watch(DeathWatch(core: self, seat: seat.id)) }
+    guard handler != nil else { return nil }
+    (user as? any DeathNotifying)?.watch(DeathWatch(of: user, for: self))
+    // Superseded or left while it was on its way in, by another thread or by the callback that told of the former
+    // request: whoever did that may have come too early to take it out again.
+    if users.current(user) !== seat { leave(seat.id, .superseded) }
     return handler
   }
 
@@ -182,15 +190,22 @@ protocol DeathNotifying: AnyObject {
   func watch(_ watch: DeathWatch)
 }
 
-/// Held by a user; dropped with it.
+/// Held by a user; dropped with it. What matters is the user's death, not that of the watch: one that is replaced does
+/// nothing.
 final class DeathWatch: Sendable {
+  /// Tells watches of different managers apart.
+  let owner: ObjectIdentifier
   private weak let core: Core?
-  private let seat: SeatID
+  private let user: ObjectIdentifier
 
-  init(core: Core, seat: SeatID) {
+  init(of user: AnyObject, for core: Core) {
     self.core = core
-    self.seat = seat
+    self.user = ObjectIdentifier(user)
+    owner = ObjectIdentifier(core)
   }
 
-  deinit { core?.leave(seat, .left) }
+  deinit {
+    guard let core, let seat = core.users.orphaned(user) else { return }
+    core.leave(seat.id, .left)
+  }
 }

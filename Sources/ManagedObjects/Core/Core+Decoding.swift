@@ -10,11 +10,12 @@ extension Core {
     guard job.body.hasBytes else { return decoded(job, .failure(Self.gone)) }
     if job.seats.first?.decodesInline == true { return run(job, key) }
     if decodePool.isExhausted { return decoded(job, .failure(Self.exhausted)) }
-    decodePool.run { [self] in runWatched(job, key) }
+    let number = decodeWatch.withLock { $0.enter(job) }
+    decodePool.run { [self] in runWatched(number, key) }
   }
 
-  private func runWatched(_ job: DecodeJob, _ key: MemoryKey) {
-    let number = decodeWatch.withLock { $0.begin(job, at: time.now) }
+  private func runWatched(_ number: UInt64, _ key: MemoryKey) {
+    guard let job = decodeWatch.withLock({ $0.begin(number, at: time.now) }) else { return }
     run(job, key)
     if !decodeWatch.withLock({ $0.end(number) }) { decodePool.regainThread() }
   }
@@ -26,6 +27,8 @@ extension Core {
       decodePool.writeOffThread()
       decoded(job, .failure(Self.timedOut(policy.decodeTimeout)))
     }
+    guard decodePool.isExhausted else { return }
+    for job in decodeWatch.withLock({ $0.giveUpWaiting() }) { decoded(job, .failure(Self.exhausted)) }
   }
 
   private func run(_ job: DecodeJob, _ key: MemoryKey) {
@@ -71,17 +74,25 @@ extension Core {
   }
 }
 
-/// The decodes that run now, and since when. A value: the time is passed in.
+/// The decodes that wait for a thread, and those that run, and since when. A value: the time is passed in.
 struct DecodeWatch: Sendable {
+  private var waiting: [UInt64: DecodeJob] = [:]
   private var running: [UInt64: (job: DecodeJob, since: ContinuousClock.Instant)] = [:]
   private var last: UInt64 = 0
 
-  var isEmpty: Bool { running.isEmpty }
+  var isEmpty: Bool { waiting.isEmpty && running.isEmpty }
 
-  mutating func begin(_ job: DecodeJob, at now: ContinuousClock.Instant) -> UInt64 {
+  mutating func enter(_ job: DecodeJob) -> UInt64 {
     last += 1
-    running[last] = (job, now)
+    waiting[last] = job
     return last
+  }
+
+  /// nil: it was given up before its turn came.
+  mutating func begin(_ number: UInt64, at now: ContinuousClock.Instant) -> DecodeJob? {
+    guard let job = waiting.removeValue(forKey: number) else { return nil }
+    running[number] = (job, now)
+    return job
   }
 
   /// False: it was given up before.
@@ -91,5 +102,12 @@ struct DecodeWatch: Sendable {
     let hung = running.filter { $0.value.since <= limit }
     for number in hung.keys { running[number] = nil }
     return hung.sorted { $0.key < $1.key }.map(\.value.job)
+  }
+
+  /// No thread will come for those that wait.
+  mutating func giveUpWaiting() -> [DecodeJob] {
+    let hopeless = waiting.sorted { $0.key < $1.key }.map(\.value)
+    waiting = [:]
+    return hopeless
   }
 }

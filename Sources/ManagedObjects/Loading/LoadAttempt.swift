@@ -114,9 +114,11 @@ final class LoadAttempt: Sendable {
     plan.undoesCoding = request.fields["Accept-Encoding"] == Self.acceptedCodings && !request.fields.contains("Range")
     guard let sink = open(request, plan) else { return }
     let stop = loader.start(request, into: sink)
+    // Cancelled, or sent on with another request, before the loader returned.
     let isLate = state.withLock { state in
-      if !state.isOver, state.sink === sink { state.stop = stop }
-      return state.isOver
+      guard !state.isOver, state.sink === sink else { return true }
+      state.stop = stop
+      return false
     }
     if isLate { stop.stop() }
   }

@@ -2,8 +2,13 @@
 final class CallbackQueue: Sendable {
   private struct State: Sendable {
     var waiting: [@Sendable () -> Void] = []
+    /// A thread runs what waits, or will as soon as the callback it is inside of has returned.
     var isRunning = false
+    /// The user's delivery was asked for a thread and has given none yet.
+    var isScheduled = false
   }
+
+  private enum Turn: Sendable { case run, schedule, wait }
 
   private let state = Lock(State())
   private let trampoline: Trampoline
@@ -12,17 +17,32 @@ final class CallbackQueue: Sendable {
 
   /// - Parameter here: run on this thread, before returning, unless a callback of the user is running already.
   func post(_ delivery: Delivery, here: Bool, _ callback: @escaping @Sendable () -> Void) {
-    let isFirst = state.withLock { state in
+    let turn = state.withLock { state -> Turn in
       state.waiting.append(callback)
-      defer { state.isRunning = true }
-      return !state.isRunning
+      if state.isRunning { return .wait }
+      if here {
+        state.isRunning = true
+        return .run
+      }
+      defer { state.isScheduled = true }
+      return state.isScheduled ? .wait : .schedule
     }
-    guard isFirst else { return }
-    if here {
-      drain()
-    } else {
-      delivery.run { [self] in drain() }
+    switch turn {
+    case .run: drain()
+    case .schedule: delivery.run { [self] in runScheduled() }
+    case .wait: return
     }
+  }
+
+  /// What was to run here may have been run meanwhile, by a call of the user's own.
+  private func runScheduled() {
+    let mustRun = state.withLock { state in
+      state.isScheduled = false
+      guard !state.isRunning, !state.waiting.isEmpty else { return false }
+      state.isRunning = true
+      return true
+    }
+    if mustRun { drain() }
   }
 
   private func drain() {

@@ -23,10 +23,17 @@ final class UserRegistry: Sendable {
     }
   }
 
-  /// The user's request of now.
+  /// The user's request of now; never that of a dead user of the same identity.
   func current(_ user: AnyObject) -> (any CancellableSeat)? {
-    desks.withLock { $0[ObjectIdentifier(user)] }?.current
+    current(ObjectIdentifier(user)).flatMap { $0.isAlive ? $0 : nil }
   }
+
+  /// The request of a user that has just died; nil where it had none.
+  func orphaned(_ user: ObjectIdentifier) -> (any CancellableSeat)? {
+    current(user).flatMap { $0.isAlive ? nil : $0 }
+  }
+
+  private func current(_ user: ObjectIdentifier) -> (any CancellableSeat)? { desks.withLock { $0[user] }?.current }
 
   fileprivate func remove(_ desk: UserDesk) {
     let old = desks.withLock { desks in

@@ -77,7 +77,10 @@ final class UserSeat<User: ManagedUser>: CancellableSeat {
     let progress =
       state.withLock { state in
         defer { state.progress = nil }
-        return if case .over = state.phase { nil } else { state.progress }
+        switch state.phase {
+        case .over, .set(.cancelled): return nil
+        case .waiting, .set: return state.progress
+        }
       } as LoadProgress?
     if let progress { user?.progressed(progress) }
   }

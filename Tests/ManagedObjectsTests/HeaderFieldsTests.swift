@@ -1,0 +1,86 @@
+import TestSupport
+import Testing
+
+@testable import ManagedObjects
+
+struct HeaderFieldsTests {
+  @Test func `fields keep order, repeats and spelling, and names compare without case`() {
+    var fields: HeaderFields = ["Set-Cookie": "a=1", "X-Y": ""]
+    fields.append("set-cookie", "b=2")
+    #expect(fields.map(\.name) == ["Set-Cookie", "X-Y", "set-cookie"])
+    #expect(fields["SET-COOKIE"] == "a=1" && fields["x-y"] == "" && fields["none"] == nil)
+    #expect(fields.values(of: "Set-Cookie") == ["a=1", "b=2"])
+    #expect(fields.list(of: "set-Cookie") == "a=1, b=2" && fields.list(of: "none") == nil)
+    #expect(fields.contains("x-Y") && !fields.contains("x-") && !fields.contains("x-yy"))
+  }
+
+  @Test func `setting replaces all of a name by one, nil by none`() {
+    var fields: HeaderFields = ["A": "1", "B": "2", "a": "3"]
+    fields["a"] = "4"
+    #expect(fields.map(\.value) == ["2", "4"])
+    fields["B"] = nil
+    fields.remove("none")
+    #expect(fields.map(\.value) == ["4"])
+    fields.remove("A")
+    #expect(fields.isEmpty && fields == HeaderFields())
+  }
+
+  @Test(arguments: ["a\rb", "a\nb", "a\u{0}b", "100 \u{20AC}", "\u{1F600}"])
+  func `a value that http cannot carry is not added, and remembered`(value: String) {
+    var fields: HeaderFields = ["Good": "1"]
+    fields["Bad"] = value
+    fields["Worse"] = "\n"
+    #expect(fields.refusedName == "Bad" && !fields.contains("Bad") && fields["Good"] == "1")
+  }
+
+  @Test(arguments: ["", "a b", "a:b", "a\nb", "\u{E9}", "a/b", "(x)"])
+  func `a name that is no token is not added`(name: String) {
+    var fields = HeaderFields()
+    fields.append(name, "x")
+    #expect(fields.isEmpty && fields.refusedName == name)
+  }
+
+  @Test func `every token character may stand in a name`() {
+    var fields = HeaderFields()
+    fields.append("!#$%&'*+-.^_`|~09azAZ", "x")
+    #expect(fields["!#$%&'*+-.^_`|~09AZaz"] == "x" && fields.refusedName == nil)
+  }
+
+  @Test func `names that differ only where ascii has no case are different`() {
+    let fields: HeaderFields = ["a^": "1", "a~": "2"]
+    #expect(fields["a^"] == "1" && fields["a~"] == "2")
+  }
+
+  @Test func `a byte is a character, whatever the server's encoding`() {
+    var fields = HeaderFields()
+    fields.append(name: Array("X".utf8), value: [0x63, 0x61, 0x66, 0xE9, 0xFF, 0x80])
+    #expect(fields["X"] == "caf\u{E9}\u{FF}\u{80}")
+    var again = HeaderFields()
+    again["X"] = fields["X"]
+    #expect(again.block == fields.block)
+  }
+
+  @Test func `what its block holds can be read back`() {
+    let fields: HeaderFields = ["A": "1: 2", "B": "", "C": "x  ", "A": "caf\u{E9}"]
+    let again = HeaderFields(block: fields.block)
+    #expect(again == fields && again.map(\.value) == fields.map(\.value))
+    #expect(fields.block.starts(with: Array("A: 1: 2\nB: \nC: x  \n".utf8)))
+  }
+
+  @Test func `lines that are no fields are left out, and none harms the others`() {
+    let fields = HeaderFields(block: Array("no colon\n: no name\nA: 1\n\n\nB:2".utf8))
+    #expect(fields.map(\.value) == ["1", "2"])
+  }
+
+  @Test func `random blocks never trap, and what was read stays as it is`() {
+    var random = SeededRandom(seed: 7)
+    let alphabet = Array("AB: \n\r\u{0}x,".utf8) + [0xFF]
+    for _ in 0..<2000 {
+      let bytes = (0..<Int.random(in: 0...30, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? 0 }
+      let fields = HeaderFields(block: bytes)
+      let again = HeaderFields(block: fields.block)
+      #expect(again.block == fields.block)
+      #expect(fields.count(where: { _ in true }) == again.count(where: { _ in true }))
+    }
+  }
+}

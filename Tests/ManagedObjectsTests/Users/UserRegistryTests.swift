@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ManagedObjects
+
+struct UserRegistryTests {
+  private let registry = UserRegistry()
+
+  private func seat(_ user: AnyObject, isAlive: Bool = true) -> (PlainSeat, (any CancellableSeat)?) {
+    registry.seat(user) { PlainSeat($0, isAlive: isAlive) }
+  }
+
+  @Test func `a user's request is found until it is vacated, then nobody's is`() {
+    let (user, other) = (NSObject(), NSObject())
+    #expect(registry.current(user) == nil)
+    let (first, before) = seat(user)
+    #expect(before == nil && registry.current(user) === first && registry.current(other) == nil)
+    first.desk.vacate(first)
+    #expect(registry.current(user) == nil)
+  }
+
+  @Test func `a new request gives back the one before, and an old one cannot vacate it`() {
+    let user = NSObject()
+    let (first, _) = seat(user)
+    let (second, before) = seat(user)
+    #expect(before === first)
+    first.desk.vacate(first)
+    #expect(registry.current(user) === second)
+  }
+
+  @Test func `a desk is kept while anybody sits there, and replaced once it was closed`() {
+    let user = NSObject()
+    let (first, _) = seat(user)
+    first.desk.closeIfUnused()
+    let (second, _) = seat(user)
+    #expect(second.desk === first.desk)
+    second.desk.vacate(second)
+    let (third, _) = seat(user)
+    #expect(third.desk === first.desk, "vacated is not closed: a callback may still run")
+    third.desk.vacate(third)
+    third.desk.closeIfUnused()
+    let (fourth, before) = seat(user)
+    #expect(fourth.desk !== first.desk && before == nil)
+  }
+
+  @Test func `the request of a dead user is not taken for that of its successor of the same identity`() {
+    let user = NSObject()
+    let (dead, _) = seat(user, isAlive: false)
+    #expect(registry.current(user) == nil)
+    #expect(registry.orphaned(ObjectIdentifier(user)) === dead)
+    let (living, before) = seat(user)
+    #expect(before === dead && registry.current(user) === living)
+    #expect(registry.orphaned(ObjectIdentifier(user)) == nil)
+  }
+
+  @Test func `eight threads that come and go never sit at a closed desk, and leave none behind`() throws {
+    let users = (0..<3).map { _ in UserToken() }
+    let done = Latch(8)
+    for thread in 0..<8 {
+      Thread { [registry] in
+        var random = SeededRandom(seed: UInt64(thread))
+        for _ in 0..<2000 {
+          let user = users[Int.random(in: 0..<3, using: &random)]
+          let (seat, former) = registry.seat(user) { PlainSeat($0, isAlive: true) }
+          if let former = former as? PlainSeat {
+            #expect(former.desk === seat.desk && former.timesReplaced.withLock { $0 } == 0)
+            former.timesReplaced.withLock { $0 += 1 }
+          }
+          if Bool.random(using: &random) {
+            seat.desk.vacate(seat)
+            seat.desk.closeIfUnused()
+          }
+        }
+        done.countDown()
+      }.start()
+    }
+    try done.wait()
+    for user in users {
+      if let seat = registry.current(user) as? PlainSeat {
+        seat.desk.vacate(seat)
+        seat.desk.closeIfUnused()
+      }
+      #expect(registry.current(user) == nil)
+      let (fresh, before) = registry.seat(user) { PlainSeat($0, isAlive: true) }
+      #expect(before == nil && registry.current(user) === fresh)
+    }
+  }
+}
+
+private final class UserToken: Sendable {}
+
+private final class PlainSeat: CancellableSeat {
+  let id = SeatID(number: 1)
+  let desk: UserDesk
+  let isAlive: Bool
+  let timesReplaced = Lock(0)
+
+  init(_ desk: UserDesk, isAlive: Bool) {
+    self.desk = desk
+    self.isAlive = isAlive
+  }
+
+  var representation: Representation? { nil }
+  var wantsProgress: Bool { false }
+  var decodesInline: Bool { false }
+  func decode(_ loaded: Loaded) -> DecodedObject? { nil }
+  func end(_ ending: SeatEnding, from caller: Caller) {}
+  func progressed(_ progress: LoadProgress) {}
+  func cancel(_ reason: CancelReason, from caller: Caller) -> Bool { false }
+}
