@@ -59,9 +59,11 @@ final class AppendQueue: Sendable {
   }
 
   func abort() {
+    var store: BodyStore?
     let calls = state.withLock { state in
       state.isAborted = true
       state.pieces = []
+      if !state.isRunning { swap(&store, &state.store) }
       let calls = state.whenNotFull
       state.whenNotFull = []
       state.whenEmpty = nil
@@ -87,6 +89,8 @@ final class AppendQueue: Sendable {
         }
         guard let call = state.whenEmpty else {
           state.isRunning = false
+          // Called off while it wrote: the unfinished entry is let go, out here.
+          if state.isAborted { swap(&store, &state.store) }
           return .pause
         }
         state.whenEmpty = nil
