@@ -4,7 +4,7 @@ internal import Locking
 /// Moves bytes over HTTP with libcurl, many transfers at once on one thread of its own.
 ///
 /// All of libcurl is local to that thread. Other threads leave commands in an inbox and wake it; it calls receivers.
-/// The first transfer starts the thread. It ends by itself after `close`, or when the engine is let go; nobody joins it.
+/// The first transfer starts the thread. It ends by itself after `close`, or when the engine is let go; nobody waits for it.
 /// The engine runs what it is given: a limit on transfers at once is the caller's, who has a queue with priorities.
 package final class CurlEngine: Sendable {
   private let inbox = EngineInbox()
@@ -39,11 +39,19 @@ package final class CurlEngine: Sendable {
 
   private func startThread() {
     let (inbox, limit) = (inbox, limitConnections)
+    let threads = MultiHandle.threads
     let isRunning = EngineThread.start {
-      guard let multi = MultiHandle(limitConnections: limit) else { return inbox.refuseAll() }
-      EngineLoop(inbox: inbox, multi: multi, limitIdleHandles: limit).run()
+      threads.enter(inbox)
+      // A call of its own, so that libcurl's handles are gone before the thread leaves.
+      Self.run(inbox, limit)
+      threads.leave()
     }
     if !isRunning { inbox.refuseAll() }
+  }
+
+  @inline(never) private static func run(_ inbox: EngineInbox, _ limit: Int) {
+    guard let multi = MultiHandle(limitConnections: limit) else { return inbox.refuseAll() }
+    EngineLoop(inbox: inbox, multi: multi, limitIdleHandles: limit, threads: MultiHandle.threads).run()
   }
 }
 

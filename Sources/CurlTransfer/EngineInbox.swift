@@ -18,7 +18,10 @@ final class EngineInbox: Sendable {
     var sleeper: MultiHandle?
     var lastNumber: UInt64 = 0
     var isClosing = false
+    var isFrozen = false
   }
+
+  enum Turn { case goOn, close, rest }
 
   private let state = Lock(State())
 
@@ -53,21 +56,31 @@ final class EngineInbox: Sendable {
     sleeper?.wake()
   }
 
+  /// The process exits: the engine's thread is to stay away from libcurl, and to say nothing.
+  func freeze() {
+    let sleeper = state.withLock { state in
+      state.isFrozen = true
+      return state.sleeper.take()
+    }
+    sleeper?.wake()
+  }
+
   // MARK: For the engine's thread
 
-  /// Swaps what waits with an empty array, whose room is used again. True: the engine is closing, and this was all.
-  func take(into commands: inout [Command]) -> Bool {
+  /// Swaps what waits with an empty array, whose room is used again. `.close`: the engine is closing, and this was all.
+  func take(into commands: inout [Command]) -> Turn {
     state.withLock { state in
       state.sleeper = nil
+      if state.isFrozen { return .rest }
       swap(&commands, &state.commands)
-      return state.isClosing
+      return state.isClosing ? .close : .goOn
     }
   }
 
   /// False: something waits. True: from now on whoever posts wakes `multi`.
   func mayIWait(for multi: MultiHandle) -> Bool {
     state.withLock { state in
-      guard state.commands.isEmpty, !state.isClosing else { return false }
+      guard state.commands.isEmpty, !state.isClosing, !state.isFrozen else { return false }
       state.sleeper = multi
       return true
     }

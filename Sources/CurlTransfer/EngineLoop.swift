@@ -9,8 +9,10 @@ final class EngineLoop {
   private var running: [TransferID: EasyHandle] = [:]
   private var idle: [EasyHandle] = []
   private var commands: [EngineInbox.Command] = []
+  private let threads: EngineThreads
 
-  init(inbox: EngineInbox, multi: MultiHandle, limitIdleHandles: Int) {
+  init(inbox: EngineInbox, multi: MultiHandle, limitIdleHandles: Int, threads: EngineThreads) {
+    self.threads = threads
     self.inbox = inbox
     self.multi = multi
     self.limitIdleHandles = limitIdleHandles
@@ -30,7 +32,11 @@ final class EngineLoop {
 
   /// True: the engine is closing; the commands of that batch are not performed.
   private func takeCommands() -> Bool {
-    guard !inbox.take(into: &commands) else { return true }
+    switch inbox.take(into: &commands) {
+    case .goOn: break
+    case .close: return true
+    case .rest: threads.rest()
+    }
     for command in commands { perform(command) }
     commands.removeAll(keepingCapacity: true)
     return false

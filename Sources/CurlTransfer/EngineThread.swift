@@ -2,18 +2,14 @@
 internal import CCurl
 internal import Glibc
 
-/// A thread that nobody joins.
+/// Starts the thread of an engine. It is joined by `EngineThreads`, which it must enter and leave.
 enum EngineThread {
   /// False: the system has no thread to give.
   static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let box = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    defer { unsafe pthread_attr_destroy(&attributes) }
     var thread = pthread_t()
     let error = unsafe pthread_create(
-      &thread, &attributes,
+      &thread, nil,
       { box in
         guard let box = unsafe box else { return nil }
         EngineThread.blockSignals()
@@ -24,6 +20,13 @@ enum EngineThread {
     if error != 0 { unsafe Unmanaged<Body>.fromOpaque(box).release() }
     return error == 0
   }
+
+  static var current: UInt { UInt(pthread_self()) }
+
+  static func join(_ thread: UInt) { _ = pthread_join(pthread_t(thread), nil) }
+
+  /// Never comes back; the end of the process ends it.
+  static func rest() -> Never { while true { pause() } }
 
   private final class Body: Sendable {
     let run: @Sendable () -> Void

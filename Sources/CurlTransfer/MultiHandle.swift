@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// libcurl's set of running transfers and its connection cache.
 ///
@@ -21,7 +22,15 @@ internal import CCurl
   deinit { _ = unsafe curl_multi_cleanup(multi) }
 
   /// Process-wide, as libcurl has it; later calls by others are counted by libcurl and do no harm.
-  private static let initialiseOnce: Void = { _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
+  ///
+  /// Handlers of atexit(3) run in reverse order, so ours runs before those of the libraries that this initialises.
+  private static let initialiseOnce: Void = {
+    _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    atexit { MultiHandle.threads.freeze() }
+  }()
+
+  /// Process-wide too, since exit is.
+  static let threads = EngineThreads()
 
   /// Ends `poll`, or the next one. From any thread.
   func wake() { _ = unsafe curl_multi_wakeup(multi) }
