@@ -5,13 +5,15 @@ internal import Dispatch
 public struct Delivery: Sendable {
   /// The actor the callbacks are isolated to, if any.
   let actor: (any Actor)?
+  /// `run` keeps the thread, and promises nothing about it.
+  var isDirect = false
   let run: @Sendable (@escaping @Sendable () -> Void) -> Void
 
   /// The library's callback pool (default).
   public static let pool = Delivery(actor: nil) { work in callbackQueue.async(execute: work) }
 
   /// On whichever thread ends the request. For a few instructions only; saves the hop.
-  public static let direct = Delivery(actor: nil) { work in work() }
+  public static let direct = Delivery(actor: nil, isDirect: true) { work in work() }
 
   /// On the main actor.
   public static let mainActor = Delivery(actor: MainActor.shared) { work in

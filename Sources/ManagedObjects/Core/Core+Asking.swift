@@ -61,7 +61,7 @@ extension Core {
     while true {
       let ready = ready(key, joiner.seat.representation)
       if let ready, isFresh(ready, key) {
-        answer(joiner.seat, ready, caller)
+        answer(joiner.seat, ready, key, caller)
         return nil
       }
       if joiner.whenFull == .bumpOldest { dropDeadUsers() }
@@ -129,19 +129,25 @@ extension Core {
     if case .fresh = verdict(ready.facts, key, mode: key.mode) { true } else { false }
   }
 
-  private func answer(_ seat: any Seat, _ ready: ReadyObject, _ caller: Caller) {
-    step { state in
-      state.statistics.memoryHits += 1
-      return []
-    }
+  private func answer(_ seat: any Seat, _ ready: ReadyObject, _ key: HandlerKey, _ caller: Caller) {
+    if let refusal = key.refusal(ofBytes: ready.count) { return seat.end(.failed(refusal), from: caller) }
+    guard countHit() else { return seat.end(.cancelled(.closed), from: caller) }
     seat.end(
       .ready(ready.box, Delivered(source: .memory, head: ready.facts.head, count: ready.count)), from: caller)
+  }
+
+  /// False: the manager is closed.
+  func countHit() -> Bool {
+    hits.withLock { hits in
+      if !hits.isClosed { hits.count += 1 }
+      return !hits.isClosed
+    }
   }
 
   /// The object if it is ready in memory and may be used; nothing is loaded.
   func peek<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Object? {
     guard case .success(let key) = handlerKey(request), let ready = ready(key, decoder.representation),
-      isFresh(ready, key)
+      isFresh(ready, key), key.refusal(ofBytes: ready.count) == nil
     else { return nil }
     return ready.box.object(as: Object.self)
   }

@@ -23,11 +23,7 @@ extension Core {
 
   /// A hit before anything is made.
   func peekCounting<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Object? {
-    guard let object = peek(request, decoder) else { return nil }
-    step { state in
-      state.statistics.memoryHits += 1
-      return []
-    }
+    guard let object = peek(request, decoder), countHit() else { return nil }
     return object
   }
 
@@ -73,7 +69,10 @@ extension Core {
     let key = try handlerKey(request).get()
     guard let backend else { return false }
     let result = await onFilePool { [self] () -> Result<Bool, ObjectError> in
-      do { return .success(try backend.contains(entryKey(key, in: backend))) } catch {
+      do {
+        if try backend.contains(entryKey(key, in: backend)) { return .success(true) }
+        return .success(try !answers(to: key, in: backend).isEmpty)
+      } catch {
         return .failure(ObjectError(cacheFault: error))
       }
     }
@@ -87,13 +86,13 @@ extension Core {
     let backend = try requiredBackend()
     let now = time.wallNow
     let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
-    forget(key)
+    forget(key, request)
     try await changing { [self] in
       var writer = try backend.begin(entryKey(key, in: backend), expectedBytes: bytes.count)
       try writer.append(bytes.bytes)
       _ = try writer.commit(facts)
     }
-    forget(key)
+    forget(key, request)
   }
 
   nonisolated(nonsending) func invalidate(_ request: ObjectRequest) async throws(ObjectError) {
@@ -101,17 +100,22 @@ extension Core {
     memory.updateFacts(where: { $0.id == key.id }, to: { $0.invalidated })
     guard let backend else { return }
     try await changing { [self] in
-      let entryKey = entryKey(key, in: backend)
-      if let facts = try backend.lookUp(entryKey)?.facts { try backend.update(entryKey, facts: facts.invalidated) }
+      for (entryKey, lease) in try answers(to: key, in: backend) {
+        try backend.update(entryKey, facts: lease.facts.invalidated)
+      }
     }
   }
 
   nonisolated(nonsending) func remove(_ request: ObjectRequest) async throws(ObjectError) {
     let key = try handlerKey(request).get()
-    forget(key)
+    forget(key, request)
     guard let backend else { return }
-    try await changing { [self] in try backend.remove(entryKey(key, in: backend)) }
-    forget(key)
+    try await changing { [self] in
+      // Its own also where it is too damaged to be found.
+      try backend.remove(entryKey(key, in: backend))
+      for (entryKey, _) in try answers(to: key, in: backend) { try backend.remove(entryKey) }
+    }
+    forget(key, request)
   }
 
   nonisolated(nonsending) func remove(namespace: String) async throws(ObjectError) {
@@ -131,10 +135,11 @@ extension Core {
   }
 
   /// Memory and what failed lately must not answer for it any more.
-  private func forget(_ key: HandlerKey) {
+  private func forget(_ key: HandlerKey, _ request: ObjectRequest) {
     memory.removeAll { $0.id == key.id }
     step { state in
-      state.failures.forget(CoreState.FailureKey(id: key.id, scope: key.scope))
+      state.failures.forget(
+        CoreState.FailureKey(id: key.id, scope: key.scope, locations: request.locations))
       return []
     }
   }
@@ -191,6 +196,7 @@ extension Core {
       statistics.runningTransfers = state.transfers.running
       return statistics
     }
+    statistics.memoryHits = hits.withLock { $0.count }
     statistics.memoryObjects = memory.count
     statistics.memoryCost = memory.cost
     return statistics

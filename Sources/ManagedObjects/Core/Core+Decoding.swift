@@ -4,7 +4,7 @@ extension Core {
     let key = MemoryKey(id: job.key.id, scope: job.key.scope, representation: job.representation)
     // The same body has been decoded before: a revalidated object is the same object.
     if let ready = memory.find(key), ready.facts.generation == job.body.facts.generation {
-      memory.replaceFacts(job.body.facts, for: key)
+      if job.body.mayKeep { memory.replaceFacts(job.body.facts, for: key) }
       return decoded(job, .success(DecodedObject(box: ready.box, cost: nil)))
     }
     guard job.body.hasBytes else { return decoded(job, .failure(Self.gone)) }
@@ -38,11 +38,16 @@ extension Core {
         keep(object, job, key)
         return decoded(job, .success(object), decodes: 1)
       }
-      // All of them are gone, and nobody has to be told.
-      decoded(job, .failure(ObjectError(.left)))
+      abandon(job)
     } catch {
       decoded(job, .failure(Self.undecodable(error)), decodes: 1)
     }
+  }
+
+  /// All of them are gone. Whoever has joined since wants it all the same.
+  private func abandon(_ job: DecodeJob) {
+    for seat in job.seats { leave(seat.id, .left) }
+    step { $0.decodeAbandoned(job.handler, job.representation, now: self.time.now) }
   }
 
   /// In memory before anybody is told: whoever asks between finds it there or joins.

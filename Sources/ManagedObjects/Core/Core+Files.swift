@@ -21,18 +21,28 @@ extension Core {
 
   private func find(_ key: HandlerKey, in backend: any CacheBackend) -> CoreState.LookUp {
     do {
-      let own = entryKey(key, in: backend)
-      if let lease = try backend.lookUp(own) { return judge(lease, own, key) }
-      // A public answer is everybody's.
-      guard !key.scope.isEmpty else { return .nothing }
-      let shared = EntryKey(key.id)
-      if let lease = try backend.lookUp(shared), StoreRule.isPublic(lease.facts.head) {
-        return judge(lease, shared, key)
+      var best = CoreState.LookUp.nothing
+      for (entryKey, lease) in try answers(to: key, in: backend) {
+        let found = judge(lease, entryKey, key)
+        if case .usable = found { return found }
+        if case .nothing = best { best = found }
       }
+      return best
     } catch {
       cacheFailed(key.id, ObjectError(cacheFault: error))
     }
     return .nothing
+  }
+
+  /// The entries that may answer it: its own, and a public one, which is everybody's.
+  func answers(to key: HandlerKey, in backend: any CacheBackend) throws -> [(EntryKey, any EntryLease)] {
+    let own = entryKey(key, in: backend)
+    var answers: [(EntryKey, any EntryLease)] = []
+    if let lease = try backend.lookUp(own) { answers.append((own, lease)) }
+    guard !key.scope.isEmpty else { return answers }
+    let shared = EntryKey(key.id)
+    if let lease = try backend.lookUp(shared), StoreRule.isPublic(lease.facts.head) { answers.append((shared, lease)) }
+    return answers
   }
 
   private func judge(_ lease: any EntryLease, _ entryKey: EntryKey, _ key: HandlerKey) -> CoreState.LookUp {
@@ -70,10 +80,12 @@ extension Core {
   /// Ready objects without bytes can be revalidated too, if all that are wanted are of one body.
   private func memoryBase(_ handler: HandlerID, _ key: HandlerKey) -> CoreState.LookUp {
     let ready = wanted(by: handler).map { memory.find(MemoryKey(id: key.id, scope: key.scope, representation: $0)) }
-    guard let first = ready.first??.facts, ready.allSatisfy({ $0?.facts.generation == first.generation }),
-      case .stale(let conditions) = verdict(first, key, mode: key.mode), !conditions.isEmpty
+    guard let first = ready.first ?? nil, ready.allSatisfy({ $0?.facts.generation == first.facts.generation }),
+      case .stale(let conditions) = verdict(first.facts, key, mode: key.mode), !conditions.isEmpty
     else { return .nothing }
-    return .base(StoredBase(facts: first, lease: nil, key: EntryKey(key.id), conditions: conditions))
+    return .base(
+      StoredBase(
+        facts: first.facts, lease: nil, key: EntryKey(key.id), conditions: conditions, count: first.count))
   }
 
   private func wanted(by handler: HandlerID) -> Set<Representation> {
@@ -163,10 +175,11 @@ extension Core {
     guard let base = job.base else { return lostBase(job) }
     let facts = UpdateRule.updated(
       base.facts, by: head, requestTime: job.times.request, responseTime: job.times.response)
+    let mayStore = mayStore(facts.head, job.key)
     let body: Loaded.Body
     if let lease = base.lease {
       body = .lease(lease)
-      if mayStore(facts.head, job.key) { update(base.key, facts, in: backend) }
+      if mayStore { update(base.key, facts, in: backend) }
     } else {
       let isComplete = wanted(by: job.handler).allSatisfy { representation in
         let key = MemoryKey(id: job.key.id, scope: job.key.scope, representation: representation)
@@ -177,7 +190,10 @@ extension Core {
     }
     let loaded = Loaded(id: job.key.id, head: facts.head, source: .revalidated, body: body)
     let hasBytes = base.lease != nil
-    stored(job, .success(LoadedBody(loaded: loaded, facts: facts, mayKeep: true, hasBytes: hasBytes)))
+    stored(
+      job,
+      .success(
+        LoadedBody(loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: hasBytes, lostCount: base.count)))
   }
 
   private func update(_ key: EntryKey, _ facts: EntryFacts, in backend: (any CacheBackend)?) {

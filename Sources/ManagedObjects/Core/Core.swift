@@ -19,6 +19,8 @@ final class Core: Sendable {
   let processSecret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
   let decodeWatch = Lock(DecodeWatch())
   let backendSecret = Lock<[UInt8]?>(nil)
+  /// Apart from the state: a hit waits for nobody who coordinates loads.
+  let hits = Lock(MemoryHits())
   private let state: Lock<CoreState>
   private let lastSeat = Lock<UInt64>(0)
   private let beginnings = Trampoline()
@@ -40,7 +42,7 @@ final class Core: Sendable {
     state = Lock(
       CoreState(
         CoreState.Settings(
-          policy: policy, hasBackend: backend != nil,
+          policy: policy,
           limitTransfers: max(1, min(policy.limitTransfers, Machine.limitDescriptors / 4)))))
   }
 
@@ -65,10 +67,9 @@ final class Core: Sendable {
     }
   }
 
-  /// Transfers first: a slot that came free is filled before anybody is told.
   private func perform(_ work: [Work]) {
-    for item in work where item.isTransfer { perform(item) }
-    for item in work where !item.isTransfer { perform(item) }
+    for item in work where item.goesFirst { perform(item) }
+    for item in work where !item.goesFirst { perform(item) }
   }
 
   private func perform(_ work: Work) {
@@ -111,6 +112,7 @@ final class Core: Sendable {
 
   /// Ends all that runs; joins no thread.
   func shutdown() {
+    hits.withLock { $0.isClosed = true }
     step { $0.close(now: self.time.now) }
     events.finish()
   }
@@ -141,7 +143,7 @@ final class Core: Sendable {
     plan.isConditional = job.isConditional
     plan.limitBytes = job.request.limitBytes
     plan.limits = BodyStore.Limits(
-      inMemoryBytes: policy.limitBodyInMemoryBytes, memoryOnlyBytes: policy.limitMemoryOnlyBodyBytes)
+      inMemoryBytes: max(0, policy.limitBodyInMemoryBytes), memoryOnlyBytes: policy.limitMemoryOnlyBodyBytes)
     plan.open = { [self] head in open(job, head) }
     plan.onFault = { [self] error in cacheFailed(job.key.id, error) }
     if let backend, !backend.appendsQuickly { plan.pool = { [filePool] work in filePool.run(work) } }
@@ -157,13 +159,23 @@ final class Core: Sendable {
   func cacheWorked() { cacheHealth.withLock { $0.worked() } }
 }
 
+/// Requests that were answered from memory.
+struct MemoryHits: Sendable {
+  var count = 0
+  /// There are no more.
+  var isClosed = false
+}
+
 /// Whether the cache works, so that one fault is reported once and not for every object.
 struct CacheHealth: Sendable {
+  /// Messages of a backend may name entries: of so many different ones the next is no news.
+  static let limitReported = 16
   private var reported: Set<String> = []
 
   /// True: tell.
   mutating func failed(_ error: ObjectError) -> Bool {
-    reported.insert("\(error.code) \(error.message)").inserted
+    guard reported.count < Self.limitReported else { return false }
+    return reported.insert("\(error.code) \(error.message)").inserted
   }
 
   mutating func worked() { reported = [] }

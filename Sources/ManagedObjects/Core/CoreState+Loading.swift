@@ -13,6 +13,10 @@ extension CoreState {
     guard let key = handlers[id]?.key else { return work }
     switch found {
     case .usable(let body):
+      if let refusal = key.refusal(ofBytes: body.count) {
+        fail(id, refusal, now, &work)
+        return work
+      }
       handlers[id]?.body = body
       if body.loaded.source == .file { statistics.fileHits += 1 }
       report(.loadFinished(key.id, body.loaded.source, bytes: body.loaded.count), &work)
@@ -36,9 +40,8 @@ extension CoreState {
 
   mutating func beginLoad(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
     guard let record = handlers[id] else { return }
-    let failureKey = FailureKey(id: record.key.id, scope: record.key.scope)
     if record.key.mode == .standard || record.key.mode == .forceCache,
-      let error = failures.recall(failureKey, at: now)
+      let error = failures.recall(record.failureKey, at: now)
     {
       return fail(id, error, now, &work)
     }
@@ -51,12 +54,14 @@ extension CoreState {
 
   /// Waits for a transfer slot.
   private mutating func enqueue(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
-    guard let record = handlers[id] else { return }
-    switch host(of: record) {
-    case .failure(let error): attemptFailed(id, error, retryAfter: nil, now, 0, &work)
-    case .success(let host):
-      transfers.enqueue(id, host: host, priority: record.state.priority, at: now)
-      startTransfers(now, &work)
+    // A loop: of thousands of mirrors none may be a URL.
+    while let record = handlers[id] {
+      switch host(of: record) {
+      case .failure(let error): if !mayGoOn(id, after: error, retryAfter: nil, now, 0, &work) { return }
+      case .success(let host):
+        transfers.enqueue(id, host: host, priority: record.state.priority, at: now)
+        return startTransfers(now, &work)
+      }
     }
   }
 
@@ -70,6 +75,7 @@ extension CoreState {
 
   /// Gives free slots to those whose turn it is.
   mutating func startTransfers(_ now: ContinuousClock.Instant, _ work: inout [Work]) {
+    guard !isClosed else { return }
     for id in transfers.startable(at: now) { beginAttempt(id, now, &work) }
     guard let wake = transfers.nextWake(after: now), wakeAt.map({ wake < $0 || $0 <= now }) ?? true else { return }
     wakeAt = wake
@@ -148,9 +154,9 @@ extension CoreState {
   private mutating func received(
     _ id: HandlerID, _ received: Received, _ now: ContinuousClock.Instant, _ work: inout [Work]
   ) {
-    guard let key = handlers[id]?.key else { return }
+    guard let key = handlers[id]?.failureKey else { return }
     handlers[id]?.received = received
-    failures.forget(FailureKey(id: key.id, scope: key.scope))
+    failures.forget(key)
     advance(id, .received, now, &work)
   }
 
@@ -158,7 +164,15 @@ extension CoreState {
     _ id: HandlerID, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant, _ random: Double,
     _ work: inout [Work]
   ) {
-    guard let record = handlers[id] else { return }
+    if mayGoOn(id, after: error, retryAfter: retryAfter, now, random, &work) { enqueue(id, now, &work) }
+  }
+
+  /// True: try the next location now. Else it is tried later, or the load has failed.
+  private mutating func mayGoOn(
+    _ id: HandlerID, after error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant,
+    _ random: Double, _ work: inout [Work]
+  ) -> Bool {
+    guard let record = handlers[id] else { return false }
     if let retryAfter, retryAfter <= settings.policy.limitRetryAfter, case .success(let host) = host(of: record) {
       transfers.hold(host: host, until: now + retryAfter)
     }
@@ -172,14 +186,12 @@ extension CoreState {
       statistics.retries += 1
       handlers[id]?.location = location
       report(.loadRetried(record.key.id, error, delay: delay), &work)
-      if delay > .zero {
-        work.append(.retry(id, attempts: record.attempts, after: delay))
-      } else {
-        enqueue(id, now, &work)
-      }
+      if delay > .zero { work.append(.retry(id, attempts: record.attempts, after: delay)) }
+      return delay <= .zero
     case .giveUp(let final):
-      failures.remember(final, for: FailureKey(id: record.key.id, scope: record.key.scope), at: now)
+      failures.remember(final, for: record.failureKey, at: now)
       fail(id, final, now, &work)
+      return false
     }
   }
 
@@ -224,8 +236,13 @@ extension CoreState {
   mutating func stored(_ id: HandlerID, _ body: LoadedBody, now: ContinuousClock.Instant) -> [Work] {
     var work: [Work] = []
     guard let key = handlers[id]?.key else { return work }
+    // What came over the wire was stopped at the limit; what a 304 speaks of was not.
+    if let refusal = key.refusal(ofBytes: body.count) {
+      fail(id, refusal, now, &work)
+      return work
+    }
     handlers[id]?.body = body
-    report(.loadFinished(key.id, body.loaded.source, bytes: body.loaded.count), &work)
+    report(.loadFinished(key.id, body.loaded.source, bytes: body.count), &work)
     advance(id, .stored, now, &work)
     return work
   }
@@ -243,6 +260,15 @@ extension CoreState {
     handlers[id]?.isUnconditional = true
     advance(id, .lostBytes, now, &work)
     enqueue(id, now, &work)
+    return work
+  }
+
+  /// Those for whom it was to be decoded are gone.
+  mutating func decodeAbandoned(
+    _ id: HandlerID, _ representation: Representation, now: ContinuousClock.Instant
+  ) -> [Work] {
+    var work: [Work] = []
+    advance(id, .decodeAbandoned(representation), now, &work)
     return work
   }
 

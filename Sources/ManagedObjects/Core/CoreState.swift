@@ -5,7 +5,6 @@
 struct CoreState: Sendable {
   struct Settings: Sendable {
     let policy: Policy
-    let hasBackend: Bool
     let limitTransfers: Int
   }
 
@@ -35,10 +34,11 @@ struct CoreState: Sendable {
   var wakeAt: ContinuousClock.Instant?
   private var lastHandler: UInt64 = 0
 
-  /// Failures belong to what was asked for and by whom.
+  /// Failures belong to what was asked for, by whom, and where; undecodable bytes are the same wherever they are from.
   struct FailureKey: Hashable, Sendable {
     let id: ObjectID
     let scope: String
+    var locations: [String] = []
   }
 
   init(_ settings: Settings) {
@@ -72,10 +72,11 @@ struct CoreState: Sendable {
 
   /// False: it has ready objects only, and no bytes to decode this one from.
   private func serves(_ id: HandlerID, _ wish: HandlerState.Wish) -> Bool {
-    guard let record = handlers[id], let body = record.body, let representation = wish.representation else {
-      return true
-    }
-    return body.hasBytes || record.results[representation] != nil
+    guard let record = handlers[id], let representation = wish.representation else { return true }
+    if let body = record.body { return body.hasBytes || record.results[representation] != nil }
+    // A 304 on its way, about the objects of those who were here when it came.
+    guard case .notModified? = record.received, record.base?.lease == nil else { return true }
+    return record.seats.values.contains { $0.representation == representation }
   }
 
   private mutating func makeHandler(_ key: HandlerKey) -> HandlerID {
@@ -144,23 +145,13 @@ struct CoreState: Sendable {
   private mutating func take(
     _ action: HandlerState.Action, _ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]
   ) {
-    guard let record = handlers[id] else { return }
     switch action {
-    case .lookUp: work.append(.lookUp(id, record.key))
+    case .lookUp: if let key = handlers[id]?.key { work.append(.lookUp(id, key)) }
     case .load: beginLoad(id, now, &work)
     case .stopLoad: stopLoad(id, now, &work)
-    case .store:
-      guard let received = record.received else { return }
-      work.append(
-        .store(StoreJob(handler: id, key: record.key, received: received, times: record.times, base: record.base)))
-    case .decode(let representation):
-      guard let body = record.body else { return }
-      let seats = record.seats.values.filter { $0.representation == representation }.sorted {
-        $0.id.number < $1.id.number
-      }
-      work.append(
-        .decode(
-          DecodeJob(handler: id, key: record.key, representation: representation, body: body, seats: seats)))
+    case .store: if let job = handlers[id]?.storeJob { work.append(.store(job)) }
+    case .decode(let form): if let job = handlers[id]?.decodeJob(form) { work.append(.decode(job)) }
+    // No copy of the record is held here: each leaving would copy all its seats.
     case .end(let seats, let how): end(seats, how, id, &work)
     case .finish: finish(id, now, &work)
     }
@@ -193,6 +184,7 @@ struct CoreState: Sendable {
     noteDecodes(of: record, now)
     work.append(.release(record))
     live.leave(id)
+    guard !isClosed else { return }
     for next in live.admitWaiting(at: now) { advance(next, .admitted, now, &work) }
   }
 
@@ -226,7 +218,7 @@ struct CoreState: Sendable {
     var seats: [any Seat] = []
     for id in live.ids {
       guard seats.count < limit else { break }
-      if let values = handlers[id]?.seats.values { seats.append(contentsOf: values) }
+      if let values = handlers[id]?.seats.values { seats.append(contentsOf: values.prefix(limit - seats.count)) }
     }
     return seats
   }
@@ -243,6 +235,22 @@ extension HandlerRecord {
     output = output ?? joiner.output
   }
 
+  var failureKey: CoreState.FailureKey {
+    CoreState.FailureKey(id: key.id, scope: key.scope, locations: locations)
+  }
+
+  var storeJob: StoreJob? {
+    received.map { StoreJob(handler: id, key: key, received: $0, times: times, base: base) }
+  }
+
+  func decodeJob(_ representation: Representation) -> DecodeJob? {
+    guard let body else { return nil }
+    let wanting = seats.values.filter { $0.representation == representation }
+    return DecodeJob(
+      handler: id, key: key, representation: representation, body: body,
+      seats: wanting.sorted { $0.id.number < $1.id.number })
+  }
+
   func ending(of seat: any Seat, _ how: HandlerState.How) -> SeatEnding {
     switch how {
     case .failed(let error): return .failed(error)
@@ -257,7 +265,7 @@ extension HandlerRecord {
   }
 
   private var delivered: Delivered? {
-    body.map { Delivered(source: $0.loaded.source, head: $0.loaded.head, count: $0.loaded.count) }
+    body.map { Delivered(source: $0.loaded.source, head: $0.loaded.head, count: $0.count) }
   }
 
   /// Cannot be reached while the rules hold; an ending all the same.

@@ -16,6 +16,13 @@ struct HandlerKey: Hashable, Sendable {
   func hash(into hasher: inout Hasher) {
     hasher.combine(id)
     hasher.combine(scope)
+    hasher.combine(fields)
+  }
+
+  /// What a stored body of so many bytes ends with; nil: the request allows it.
+  func refusal(ofBytes count: Int) -> ObjectError? {
+    guard let limitBytes, count > limitBytes else { return nil }
+    return ObjectError(.tooLarge, "The stored body has more than the \(limitBytes) bytes that the request allows.")
   }
 }
 
@@ -27,6 +34,8 @@ struct StoredBase: Sendable {
   let key: EntryKey
   /// What makes the request conditional; empty: it carries no validator.
   let conditions: HeaderFields
+  /// Length of the body of which only objects are left.
+  var count = 0
 }
 
 /// Bytes that are here and good.
@@ -37,6 +46,10 @@ struct LoadedBody: Sendable {
   let mayKeep: Bool
   /// False: revalidated from ready objects alone, so there is nothing to decode others from.
   let hasBytes: Bool
+  /// Length of the body whose bytes are gone.
+  var lostCount = 0
+
+  var count: Int { hasBytes ? loaded.count : lostCount }
 }
 
 /// What a finished attempt brought, before it is stored.
@@ -96,7 +109,8 @@ struct HandlerRecord: Sendable {
     case .waiting, .lookingUp: .new
     case .loading: .loading
     case .storing, .decoding: .loaded
-    case .finished: results.isEmpty && body == nil ? .failed : .ready
+    // A prefetch has what it wanted as soon as there is a body.
+    case .finished: results.isEmpty && (body == nil || state.hasDecodes) ? .failed : .ready
     }
   }
 

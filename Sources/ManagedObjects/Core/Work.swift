@@ -18,10 +18,10 @@ enum Work: Sendable {
   case release(HandlerRecord)
   case report(ObjectEvent)
 
-  /// Has to do with transfer slots.
-  var isTransfer: Bool {
+  /// To be done before anybody is told: a slot that came free is filled, and a load's events keep their order.
+  var goesFirst: Bool {
     switch self {
-    case .attempt, .cancelAttempt: true
+    case .attempt, .cancelAttempt, .report: true
     default: false
     }
   }

@@ -5,7 +5,8 @@ internal import Dispatch
 /// A thread that hangs can be written off: another takes its place, up to a bound.
 final class WorkerPool: Sendable {
   private struct State: Sendable {
-    var waiting: [@Sendable () -> Void] = []
+    /// nil: taken. What work holds must not be let go in here, since its end may run code of others.
+    var waiting: [(@Sendable () -> Void)?] = []
     var head = 0
     var running = 0
     var writtenOff = 0
@@ -18,24 +19,28 @@ final class WorkerPool: Sendable {
           head = 0
           return nil
         }
-        defer { head += 1 }
         if head > 256, head * 2 > waiting.count {
           waiting.removeFirst(head)
           head = 0
         }
-        return waiting[head]
+        let next = waiting[head]
+        waiting[head] = nil
+        head += 1
+        return next
       }
     }
   }
 
+  /// More threads than any machine has; keeps sums far from overflow.
+  private static let mostThreads = 1 << 20
   private let limit: Int
   private let limitWrittenOff: Int
   private let queue: DispatchQueue
   private let state = Lock(State())
 
   init(_ name: String, limit: Int, limitWrittenOff: Int = 0) {
-    self.limit = max(1, limit)
-    self.limitWrittenOff = limitWrittenOff
+    self.limit = min(max(1, limit), Self.mostThreads)
+    self.limitWrittenOff = min(max(0, limitWrittenOff), Self.mostThreads)
     queue = DispatchQueue(label: "ManagedObjects.\(name)", attributes: .concurrent)
   }
 

@@ -13,6 +13,11 @@ struct AgeingQueue<ID: Hashable & Sendable>: Sendable {
     var places: [Place] = []
     var head = 0
 
+    mutating func keep(_ isKept: (Place) -> Bool) {
+      places = places[head...].filter(isKept)
+      head = 0
+    }
+
     mutating func dropHead() {
       head += 1
       if head > 64, head * 2 > places.count {
@@ -66,6 +71,14 @@ struct AgeingQueue<ID: Hashable & Sendable>: Sendable {
     lastTicket += 1
     tickets[id] = (lastTicket, priority, since)
     lanes[priority.rawValue].places.append(Place(id: id, ticket: lastTicket, since: since))
+    dropRemoved(from: priority.rawValue)
+  }
+
+  /// Each time is paid for by as many that were removed: those behind a head that waits for long must not pile up.
+  private mutating func dropRemoved(from level: Int) {
+    guard lanes[level].places.count > 2 * tickets.count + 64 else { return }
+    let current = tickets
+    lanes[level].keep { current[$0.id]?.ticket == $0.ticket }
   }
 
   /// The first of a lane that still waits there.

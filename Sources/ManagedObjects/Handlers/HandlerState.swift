@@ -47,6 +47,8 @@ struct HandlerState: Sendable {
     case stored
     case failed(ObjectError)
     case decoded(Representation, Decoded)
+    /// Nobody whom the decode was for is alive any more.
+    case decodeAbandoned(Representation)
     /// The manager's own reasons: bumped, closed.
     case cancelled(CancelReason)
   }
@@ -81,17 +83,35 @@ struct HandlerState: Sendable {
     case done(Decoded)
   }
 
+  /// How many seats have each priority, and how many hold a place: counted along, so that no step has to look at
+  /// every seat of a crowd.
+  private struct Tally: Sendable {
+    private var counts = [Int](repeating: 0, count: LoadPriority.allCases.count)
+    private var holding = 0
+
+    var highest: LoadPriority? { counts.lastIndex { $0 > 0 }.flatMap { LoadPriority(rawValue: $0) } }
+    var holdsPlace: Bool { holding > 0 }
+
+    mutating func count(_ wish: Wish, _ step: Int) {
+      counts[wish.priority.rawValue] += step
+      if wish.holdsPlace { holding += step }
+    }
+  }
+
   private(set) var phase = Phase.waiting
   private(set) var seats: [SeatID: Wish] = [:]
+  private var tally = Tally()
   private var decodes: [Representation: Work] = [:]
   private let whenLastLeaves: Policy.WhenLastLeaves
 
   init(whenLastLeaves: Policy.WhenLastLeaves = .cancel) { self.whenLastLeaves = whenLastLeaves }
 
   /// The highest of its seats; `.veryLow` where nobody is left.
-  var priority: LoadPriority { seats.values.lazy.map(\.priority).max() ?? .veryLow }
+  var priority: LoadPriority { tally.highest ?? .veryLow }
   /// Whether somebody waited for its place, so that it may not be bumped.
-  var holdsPlace: Bool { seats.values.contains { $0.holdsPlace } }
+  var holdsPlace: Bool { tally.holdsPlace }
+  /// Whether bytes were to be made into objects at all.
+  var hasDecodes: Bool { !decodes.isEmpty }
   /// True where every representation that was tried failed.
   var isUndecodable: Bool {
     !decodes.isEmpty
@@ -107,7 +127,9 @@ struct HandlerState: Sendable {
     case .left(let seat, let reason): return drop(seat, .cancelled(reason))
     case .expired(let seat, let error): return drop(seat, .failed(error))
     case .reprioritized(let seat, let priority):
-      seats[seat]?.priority = priority
+      guard var wish = seats[seat] else { return [] }
+      wish.priority = priority
+      set(seat, to: wish)
       return []
     case .admitted: return move(from: .waiting, to: .lookingUp, [.lookUp])
     case .foundNothing: return move(from: .lookingUp, to: .loading, [.load])
@@ -117,6 +139,7 @@ struct HandlerState: Sendable {
     case .stored: return phase == .storing ? decodeAll() : []
     case .failed(let error): return finish(.failed(error))
     case .decoded(let representation, let result): return decoded(representation, result)
+    case .decodeAbandoned(let representation): return decodeAgain(representation)
     case .cancelled(let reason): return finish(.cancelled(reason))
     }
   }
@@ -127,8 +150,14 @@ struct HandlerState: Sendable {
     return actions
   }
 
-  private mutating func join(_ seat: SeatID, _ wish: Wish) -> [Action] {
+  private mutating func set(_ seat: SeatID, to wish: Wish?) {
+    if let old = seats[seat] { tally.count(old, -1) }
+    if let wish { tally.count(wish, 1) }
     seats[seat] = wish
+  }
+
+  private mutating func join(_ seat: SeatID, _ wish: Wish) -> [Action] {
+    set(seat, to: wish)
     guard phase == .decoding else { return [] }
     guard let representation = wish.representation else { return end([seat], .content) + finishIfDone() }
     switch decodes[representation] {
@@ -167,6 +196,14 @@ struct HandlerState: Sendable {
     return end(told, how) + finishIfDone()
   }
 
+  /// For those who came after the decode was begun.
+  private mutating func decodeAgain(_ representation: Representation) -> [Action] {
+    guard phase == .decoding, case .running = decodes[representation] else { return [] }
+    decodes[representation] = nil
+    let isWanted = seats.values.contains { $0.representation == representation }
+    return isWanted ? startDecode(representation) : []
+  }
+
   private mutating func finishIfDone() -> [Action] {
     seats.isEmpty ? close() : []
   }
@@ -182,7 +219,7 @@ struct HandlerState: Sendable {
   }
 
   private mutating func end(_ ended: [SeatID], _ how: How) -> [Action] {
-    for seat in ended { seats[seat] = nil }
+    for seat in ended { set(seat, to: nil) }
     return ended.isEmpty ? [] : [.end(ended, how)]
   }
 

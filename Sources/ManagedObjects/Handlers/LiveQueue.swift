@@ -110,7 +110,7 @@ struct LiveQueue<ID: Hashable & Sendable>: Sendable {
     tickets[id] = lastTicket
     places.append(Place(id: id, ticket: lastTicket))
     skipLeft()
-    if places.count > 4 * limit + 64 {
+    if places.count > 4 * tickets.count + 64 {
       places = places[head...].filter { tickets[$0.id] == $0.ticket }
       head = 0
     }

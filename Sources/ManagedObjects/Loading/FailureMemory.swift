@@ -123,7 +123,7 @@ struct BoundedMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     order.append((key, nextNumber))
     nextNumber += 1
     while entries.count > limit, first < order.count { forgetFirst() }
-    if order.count > 2 * limit + 64 { compact() }
+    if order.count > 2 * entries.count + 64 { compact() }
   }
 
   mutating func remove(_ key: Key) { entries[key] = nil }

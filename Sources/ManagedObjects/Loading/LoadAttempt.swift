@@ -128,11 +128,12 @@ final class LoadAttempt: Sendable {
 
   /// nil: cancelled meanwhile.
   private func open(_ request: LoadRequest, _ plan: IntakePlan) -> LoadSink? {
+    let round = state.withLock { $0.verdictRetries }
     let sink = LoadSink(
       plan,
       LoadSink.Listener(
         head: { [self] head in judge(head, request) }, progress: listener.progress,
-        end: { [self] outcome in take(outcome) }))
+        end: { [self] outcome in take(outcome, of: round) }))
     let isOver = state.withLock { state in
       if !state.isOver { state.sink = sink }
       return state.isOver
@@ -193,12 +194,15 @@ final class LoadAttempt: Sendable {
 
   // MARK: The end
 
-  private func take(_ outcome: LoadOutcome) {
-    let waits = state.withLock { state in
+  /// - Parameter round: how many requests were asked for instead before; a response that was dropped for a later one
+  ///   may have been ending just then.
+  private func take(_ outcome: LoadOutcome, of round: Int) {
+    let isTheEnd = state.withLock { state in
+      guard state.verdictRetries == round else { return false }
       if state.awaitsVerdict { state.heldOutcome = outcome }
-      return state.awaitsVerdict
+      return !state.awaitsVerdict
     }
-    if !waits { end(outcome) }
+    if isTheEnd { end(outcome) }
   }
 
   private func end(_ outcome: LoadOutcome) {

@@ -122,12 +122,14 @@ public final class LoadSink: Sendable {
       return nil
     }
     intake = consume taken
-    return state.withLock { state in
+    let listener = state.withLock { state in
       state.isBusy = false
       // Ended meanwhile: the intake stays out here and is dropped, with its unfinished entry, outside the lock.
       if state.listener != nil { swap(&intake, &state.intake) }
       return state.listener
     }
+    intake?.abort()
+    return listener
   }
 
   private func end(_ outcome: LoadOutcome) { letGo()?.end(outcome) }

@@ -28,25 +28,26 @@ final class CallbackQueue: Sendable {
       return state.isScheduled ? .wait : .schedule
     }
     switch turn {
-    case .run: drain()
-    case .schedule: delivery.run { [self] in runScheduled() }
+    case .run: drain(mayWait: true)
+    case .schedule: delivery.run { [self] in runScheduled(mayWait: delivery.isDirect) }
     case .wait: return
     }
   }
 
   /// What was to run here may have been run meanwhile, by a call of the user's own.
-  private func runScheduled() {
+  /// - Parameter mayWait: false: the delivery chose this place, so it must run before this returns.
+  private func runScheduled(mayWait: Bool) {
     let mustRun = state.withLock { state in
       state.isScheduled = false
       guard !state.isRunning, !state.waiting.isEmpty else { return false }
       state.isRunning = true
       return true
     }
-    if mustRun { drain() }
+    if mustRun { drain(mayWait: mayWait) }
   }
 
-  private func drain() {
-    trampoline.run { [self] in
+  private func drain(mayWait: Bool) {
+    trampoline.run(mayWait: mayWait) { [self] in
       while let callback = takeNext() { callback() }
     }
   }

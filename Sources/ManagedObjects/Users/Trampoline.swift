@@ -6,33 +6,41 @@ internal import Glibc
 /// there and then, that would go ever deeper into the stack. What is asked to run inside other work runs when the
 /// outermost has returned, on the same thread.
 final class Trampoline: Sendable {
-  /// For each thread that is inside some work: what is to run when it has returned.
-  private let pending = Lock<[UInt: [@Sendable () -> Void]]>([:])
+  typealias Work = @Sendable () -> Void
 
-  func run(_ work: @escaping @Sendable () -> Void) {
+  /// For each thread that is inside such work: what is to run when it has returned, for the innermost last.
+  private let pending = Lock<[UInt: [[Work]]]>([:])
+
+  /// - Parameter mayWait: false: it must run before this returns, since only now the thread is where the work belongs,
+  ///   on an actor or a queue. What is asked for inside it then waits for its end.
+  func run(mayWait: Bool = true, _ work: @escaping Work) {
     let thread = UInt(pthread_self())
-    let isNested = pending.withLock { pending in
-      if pending[thread] != nil {
-        pending[thread]?.append(work)
-        return true
-      }
-      pending[thread] = []
-      return false
-    }
-    if isNested { return }
+    if mayWait, defers(work, thread) { return }
+    pending.withLock { $0[thread, default: []].append([]) }
     work()
-    while let next = takeNext(thread) { next() }
+    while let waiting = takeWaiting(thread) {
+      for next in waiting { next() }
+    }
   }
 
-  private func takeNext(_ thread: UInt) -> (@Sendable () -> Void)? {
+  private func defers(_ work: @escaping Work, _ thread: UInt) -> Bool {
     pending.withLock { pending in
-      guard var waiting = pending[thread], !waiting.isEmpty else {
-        pending[thread] = nil
-        return nil
+      guard let innermost = pending[thread]?.indices.last else { return false }
+      pending[thread]?[innermost].append(work)
+      return true
+    }
+  }
+
+  /// nil: nothing waits, and the innermost has ended.
+  private func takeWaiting(_ thread: UInt) -> [Work]? {
+    pending.withLock { pending in
+      guard let waiting = pending[thread]?.popLast() else { return nil }
+      if !waiting.isEmpty {
+        pending[thread]?.append([])
+        return waiting
       }
-      let next = waiting.removeFirst()
-      pending[thread] = waiting
-      return next
+      if pending[thread]?.isEmpty == true { pending[thread] = nil }
+      return nil
     }
   }
 }

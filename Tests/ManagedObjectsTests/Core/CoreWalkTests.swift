@@ -65,7 +65,7 @@ private struct Walk {
     policy.limitTransfersPerHost = Self.limitPerHost
     policy.whenLastLeaves = seed % 3 == 0 ? .finish : .cancel
     state = CoreState(
-      CoreState.Settings(policy: policy, hasBackend: true, limitTransfers: Self.limitTransfers))
+      CoreState.Settings(policy: policy, limitTransfers: Self.limitTransfers))
   }
 
   mutating func step() {

@@ -54,4 +54,25 @@ struct WorkerPoolTests {
     await withCheckedContinuation { (idle: CheckedContinuation<Void, Never>) in pool.whenIdle { idle.resume() } }
     #expect(done.withLock { $0 } == 50)
   }
+
+  @Test func `what work holds is let go outside the pool's lock, and as soon as the work is done`() async throws {
+    let pool = WorkerPool("test", limit: 1)
+    let (gone, held) = (Latch(2), Latch())
+    for _ in 0..<2 {
+      let asking = AskingAtItsEnd {
+        _ = pool.isExhausted
+        gone.countDown()
+      }
+      pool.run { withExtendedLifetime(asking) {} }
+    }
+    pool.run { try? held.wait() }
+    try await gone.wait()
+    held.countDown()
+  }
+}
+
+private final class AskingAtItsEnd: Sendable {
+  private let ask: @Sendable () -> Void
+  init(_ ask: @escaping @Sendable () -> Void) { self.ask = ask }
+  deinit { ask() }
 }

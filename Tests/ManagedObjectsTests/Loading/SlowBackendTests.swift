@@ -87,6 +87,7 @@ struct SlowBackendTests {
     try await loader.waitForStarts(1)
     loader.head(0, LoadHead())
     for _ in 0..<4 { loader.append(0, Pattern().bytes(1000)) }
+    try await until("it writes") { backend.appends == 1 }
     #expect(manager.leave(user))
     backend.allow(1000)
     try await until("the entry is given up") { backend.aborts == 1 }
@@ -112,6 +113,7 @@ private final class SlowBackend: CacheBackend {
   init(failingAppend: Int? = nil) { self.failingAppend = failingAppend }
 
   var mostAtOnce: Int { state.value.mostAtOnce }
+  var appends: Int { state.value.appends }
   var aborts: Int { state.value.aborts }
   var commits: Int { state.value.commits }
 
