@@ -34,6 +34,7 @@ let package = Package(
       name: "ManagedObjects", dependencies: ["CurlTransfer", "Locking", "CZlib", "CCrypto", "CXXHash", "CFiles"],
       swiftSettings: strictAndMemorySafe),
     .executableTarget(name: "mobj", dependencies: ["ManagedObjects"], swiftSettings: strict),
+    .executableTarget(name: "http-cache-bridge", dependencies: ["ManagedObjects"], swiftSettings: strict),
     .executableTarget(name: "Demo", dependencies: ["ManagedObjects", "TestSupport"], swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks", dependencies: ["ManagedObjects", "TestSupport", "CXXHash"], path: "Benchmarks",

@@ -164,13 +164,15 @@ extension Core {
             + "NUL and characters above U+00FF."))
     }
     return id(of: request).map { id in
-      HandlerKey(
+      var key = HandlerKey(
         id: id,
         scope: scopes.scope(named: request.credentialScope, fields: request.fields) {
           SHA256Digest(of: $0, key: processSecret).hex
         },
         fields: request.fields, mode: request.mode, freshness: request.freshness ?? policy.freshness,
         limitBytes: request.limitBytes)
+      key.mayUseAnonymous = request.credentialScope == nil && scopes.isCookieOnly(request.fields)
+      return key
     }
   }
 

@@ -34,17 +34,6 @@ extension Core {
     return .nothing
   }
 
-  /// The entries that may answer it: its own, and a public one, which is everybody's.
-  func answers(to key: HandlerKey, in backend: any CacheBackend) throws -> [(EntryKey, any EntryLease)] {
-    let own = entryKey(key, in: backend)
-    var answers: [(EntryKey, any EntryLease)] = []
-    if let lease = try backend.lookUp(own) { answers.append((own, lease)) }
-    guard !key.scope.isEmpty else { return answers }
-    let shared = EntryKey(key.id)
-    if let lease = try backend.lookUp(shared), StoreRule.isPublic(lease.facts.head) { answers.append((shared, lease)) }
-    return answers
-  }
-
   private func judge(_ lease: any EntryLease, _ entryKey: EntryKey, _ key: HandlerKey) -> CoreState.LookUp {
     let facts = lease.facts
     switch verdict(facts, key, mode: key.mode, isSuspect: isSuspect(key)) {
@@ -142,9 +131,11 @@ extension Core {
   }
 
   /// The object is delivered whatever happens here.
-  private func put(_ data: Data, _ facts: EntryFacts, _ key: HandlerKey, in backend: any CacheBackend) {
+  func put(
+    _ data: Data, _ facts: EntryFacts, _ key: HandlerKey, _ kind: EntryKey.Kind = .good, in backend: any CacheBackend
+  ) {
     do {
-      var writer = try backend.begin(entryKey(key, in: backend, facts.head), expectedBytes: data.count)
+      var writer = try begin(key, facts.head, kind, expectedBytes: data.count, in: backend)
       try writer.append(data.bytes)
       _ = try writer.commit(facts)
       cacheWorked()
@@ -153,7 +144,7 @@ extension Core {
     }
   }
 
-  private func commit(
+  func commit(
     _ entry: PendingEntry, _ facts: EntryFacts, _ key: HandlerKey
   ) throws(ObjectError) -> Loaded.Body {
     guard var writer = entry.take() else { throw ObjectError(.cacheBroken, "The body was lost on its way; ask again.") }
@@ -205,44 +196,9 @@ extension Core {
   /// Where a body may go while it arrives; nil: into memory only.
   func open(_ job: AttemptJob, _ head: LoadHead) -> BodyStore.Open? {
     if let backend, mayStore(head, job.key) {
-      return { [self] expected in
-        try backend.begin(entryKey(job.key, in: backend, head), expectedBytes: expected)
-      }
+      return { [self] expected in try begin(job.key, head, expectedBytes: expected, in: backend) }
     }
     guard let output = job.output else { return nil }
     return { _ in try output.begin() }
-  }
-
-  // MARK: Keys
-
-  /// The entry of this request; a public answer's under everybody's name.
-  func entryKey(_ key: HandlerKey, in backend: any CacheBackend, _ head: LoadHead? = nil) -> EntryKey {
-    if key.scope.isEmpty || head.map(StoreRule.isPublic) == true { return EntryKey(key.id) }
-    guard key.scope.hasPrefix("secret:") else { return EntryKey(key.id, scope: key.scope) }
-    let secret = secret(of: backend)
-    let scope = scopes.scope(named: nil, fields: key.fields) { SHA256Digest(of: $0, key: secret).hex }
-    return EntryKey(key.id, scope: scope)
-  }
-
-  /// The folder's own secret: with it the same credential finds its entries again in the next process.
-  private func secret(of backend: any CacheBackend) -> [UInt8] {
-    if let known = backendSecret.withLock({ $0 }) { return known }
-    let secret: [UInt8]
-    do { secret = try backend.secret() } catch {
-      cacheFailed(nil, ObjectError(cacheFault: error))
-      secret = processSecret
-    }
-    return backendSecret.withLock { known in
-      known = known ?? secret
-      return known ?? secret
-    }
-  }
-
-  /// Values of secret fields that Vary names, as they may be stored.
-  private var secrets: VaryRule.Secrets {
-    VaryRule.Secrets(names: policy.secretFields) { [self] value in
-      let key = backend.map { secret(of: $0) } ?? processSecret
-      return SHA256Digest(of: Array(value.utf8), key: key).hex
-    }
   }
 }

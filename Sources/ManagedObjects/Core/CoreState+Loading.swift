@@ -36,6 +36,31 @@ extension CoreState {
     return work
   }
 
+  // MARK: Exchanges
+
+  /// Waits for a transfer slot with all others. nil: closed.
+  mutating func enter(
+    _ exchange: any SlotTaker, host: String, priority: LoadPriority, now: ContinuousClock.Instant
+  ) -> (id: HandlerID?, work: [Work]) {
+    guard !isClosed else { return (nil, []) }
+    let id = makeID()
+    var work: [Work] = []
+    exchanges[id] = exchange
+    transfers.enqueue(id, host: host, priority: priority, at: now)
+    startTransfers(now, &work)
+    return (id, work)
+  }
+
+  /// Its slot, or its place in the queue, is free again.
+  mutating func leave(exchange id: HandlerID, now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    guard let exchange = exchanges.removeValue(forKey: id) else { return work }
+    if !transfers.cancel(id) { transfers.finished(id) }
+    startTransfers(now, &work)
+    work.append(.releaseExchange(exchange))
+    return work
+  }
+
   // MARK: Attempts
 
   mutating func beginLoad(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
@@ -76,7 +101,9 @@ extension CoreState {
   /// Gives free slots to those whose turn it is.
   mutating func startTransfers(_ now: ContinuousClock.Instant, _ work: inout [Work]) {
     guard !isClosed else { return }
-    for id in transfers.startable(at: now) { beginAttempt(id, now, &work) }
+    for id in transfers.startable(at: now) {
+      if let exchange = exchanges[id] { work.append(.beginExchange(exchange)) } else { beginAttempt(id, now, &work) }
+    }
     guard let wake = transfers.nextWake(after: now), wakeAt.map({ wake < $0 || $0 <= now }) ?? true else { return }
     wakeAt = wake
     work.append(.startTransfers(after: wake - now))

@@ -22,6 +22,8 @@ struct CoreState: Sendable {
   var byKey: [HandlerKey: HandlerID] = [:]
   var bySeat: [SeatID: HandlerID] = [:]
   var live: LiveQueue<HandlerID>
+  /// Requests for the HTTP answer; they share the transfer slots, and the numbers, with the handlers.
+  var exchanges: [HandlerID: any SlotTaker] = [:]
   var transfers: TransferQueue<HandlerID>
   var failures: FailureMemory<FailureKey>
   var suspects: SuspectMemory<FailureKey>
@@ -79,9 +81,13 @@ struct CoreState: Sendable {
     return record.seats.values.contains { $0.representation == representation }
   }
 
-  private mutating func makeHandler(_ key: HandlerKey) -> HandlerID {
+  mutating func makeID() -> HandlerID {
     lastHandler += 1
-    let id = HandlerID(number: lastHandler)
+    return HandlerID(number: lastHandler)
+  }
+
+  private mutating func makeHandler(_ key: HandlerKey) -> HandlerID {
+    let id = makeID()
     handlers[id] = HandlerRecord(id, key, settings.policy.whenLastLeaves)
     byKey[key] = id
     return id
@@ -125,6 +131,8 @@ struct CoreState: Sendable {
     isClosed = true
     var work: [Work] = []
     for id in handlers.keys.sorted(by: { $0.number < $1.number }) { advance(id, .cancelled(.closed), now, &work) }
+    work += exchanges.values.map { .closeExchange($0) }
+    exchanges = [:]
     return work
   }
 

@@ -12,6 +12,9 @@ struct HandlerKey: Hashable, Sendable {
   let mode: CacheMode
   let freshness: Freshness
   let limitBytes: Int?
+  /// What came for a request without credentials answers this one too, unless it varies on them: its only secret is a
+  /// cookie. RFC 9111 has no rule about cookies, and servers that give answers by them say so in Vary.
+  var mayUseAnonymous = false
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(id)

@@ -4,6 +4,10 @@ enum Work: Sendable {
   /// The handler's turn has come: begin its next attempt.
   case attempt(AttemptJob)
   case cancelAttempt(LoadAttempt)
+  /// The same for a request for the HTTP answer.
+  case beginExchange(any SlotTaker)
+  case closeExchange(any SlotTaker)
+  case releaseExchange(any SlotTaker)
   case store(StoreJob)
   case decode(DecodeJob)
   case end(any Seat, SeatEnding)
@@ -21,7 +25,7 @@ enum Work: Sendable {
   /// To be done before anybody is told: a slot that came free is filled, and a load's events keep their order.
   var goesFirst: Bool {
     switch self {
-    case .attempt, .cancelAttempt, .report: true
+    case .attempt, .cancelAttempt, .beginExchange, .report: true
     default: false
     }
   }
