@@ -49,18 +49,17 @@ struct Bridge {
 
   private static func write(_ bytes: Data) {
     output.withLock { _ in
-      bytes.withUnsafeBytes { buffer in
-        var rest = buffer[...]
-        while !rest.isEmpty {
-          let count = Glibc.write(1, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-          guard count > 0 else { return }
-          rest = rest.dropFirst(count)
-        }
+      var rest = Array(bytes)
+      while !rest.isEmpty {
+        let count = Glibc.write(1, rest, rest.count)
+        guard count > 0 else { return }
+        rest.removeFirst(count)
       }
     }
   }
 
   private static func log(_ text: String) {
-    _ = (text + "\n").withCString { Glibc.write(2, $0, strlen($0)) }
+    let line = Array((text + "\n").utf8)
+    _ = Glibc.write(2, line, line.count)
   }
 }

@@ -88,7 +88,8 @@ extension Core {
   private func places(of key: HandlerKey, in backend: any CacheBackend) throws -> [EntryKey] {
     try [EntryKey.Kind.good, .error].flatMap { kind -> [EntryKey] in
       let own = entryKey(key, in: backend, nil, kind)
-      guard !own.scope.isEmpty, let shared = try answers(to: key, kind, in: backend).last?.0, shared.scope.isEmpty else {
+      guard !own.scope.isEmpty, let shared = try answers(to: key, kind, in: backend).last?.0, shared.scope.isEmpty
+      else {
         return [own]
       }
       return [own, EntryKey(key.id, kind: kind)]

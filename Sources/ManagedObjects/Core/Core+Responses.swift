@@ -27,18 +27,21 @@ extension Core {
       return try await load(job, nil, [:]).get()
     }
     let stored = await onFilePool { [self] in storedAnswers(job) }
-    let plan = ExchangeRule.plan(
-      stored.map(\.facts), method: job.method, request: job.key.fields, mode: job.key.mode,
-      freshness: job.key.freshness, now: time.wallNow)
-    switch plan {
+    switch plan(job, stored) {
     case .serve(let place, let isStale):
       return answer(job, stored[place], stored[place].facts, isStale ? .stale : .file)
     case .serveAndRefresh(let place):
-      refresh(job, stored[place])
+      refresh(job)
       return answer(job, stored[place], stored[place].facts, .stale)
     case .gatewayTimeout: return Self.gatewayTimeout
     case .ask(let base, let conditions): return try await load(job, base.map { stored[$0] }, conditions).get()
     }
+  }
+
+  private func plan(_ job: ResponseJob, _ stored: [StoredAnswer]) -> ExchangeRule.Plan {
+    ExchangeRule.plan(
+      stored.map(\.facts), method: job.method, request: job.key.fields, mode: job.key.mode,
+      freshness: job.key.freshness, now: time.wallNow, secrets: secrets)
   }
 
   private func responseJob(_ request: LoadRequest) -> Result<ResponseJob, ObjectError> {
@@ -68,7 +71,9 @@ extension Core {
     guard let backend else { return [] }
     do {
       return try [EntryKey.Kind.good, .error].flatMap { try answers(to: job.key, $0, in: backend) }
-        .filter { VaryRule.matches($1.facts.head, varying: $1.facts.varying, request: job.key.fields, secrets: secrets) }
+        .filter {
+          VaryRule.matches($1.facts.head, varying: $1.facts.varying, request: job.key.fields, secrets: secrets)
+        }
         .map { StoredAnswer(key: $0, lease: $1) }
     } catch {
       cacheFailed(job.key.id, ObjectError(cacheFault: error))
@@ -97,9 +102,13 @@ extension Core {
   }
 
   /// Once for all who ask meanwhile. Ends with the manager.
-  private func refresh(_ job: ResponseJob, _ stored: StoredAnswer) {
-    let conditions = ReuseRule.conditions(for: stored.facts.head)
-    Task { [self] in _ = await load(job, stored, conditions) }
+  func refresh(_ job: ResponseJob) {
+    Task { [self] in
+      // Another refresh may have ended since this one was found to be due.
+      let stored = await onFilePool { [self] in storedAnswers(job) }
+      guard case .serveAndRefresh(let place) = plan(job, stored) else { return }
+      _ = await load(job, stored[place], ReuseRule.conditions(for: stored[place].facts.head))
+    }
   }
 
   // MARK: From the server
@@ -159,7 +168,9 @@ extension Core {
     _ head: LoadHead, _ others: [(EntryKey, tag: String)], _ job: ResponseJob, _ times: LoadTimes,
     _ backend: any CacheBackend
   ) -> LoadResponse? {
-    let named = others.first { other in head.fields["ETag"].map { ConditionRule.matches(other.tag, $0) } ?? (others.count == 1) }
+    let named = others.first { other in
+      head.fields["ETag"].map { ConditionRule.matches(other.tag, $0) } ?? (others.count == 1)
+    }
     guard let named, let lease = try? backend.lookUp(named.0) else { return nil }
     var facts = UpdateRule.updated(
       lease.facts, by: head, requestTime: times.request, responseTime: times.response)
@@ -192,7 +203,9 @@ extension Core {
 
   /// nil: it is not stored.
   private func storedKind(_ head: LoadHead, _ job: ResponseJob) -> EntryKey.Kind? {
-    if job.method == "POST", ExchangeRule.answersGET(head, location: job.location), mayStore(head, job.key) { return .good }
+    if job.method == "POST", ExchangeRule.answersGET(head, location: job.location), mayStore(head, job.key) {
+      return .good
+    }
     guard job.method == "GET", job.request.body == nil else { return nil }
     if mayStore(head, job.key) { return .good }
     return StoreRule.mayStoreFailure(
@@ -213,7 +226,7 @@ extension Core {
     case .status(let head, let start):
       return .success(LoadResponse(head, .memory(start), source: .network, interim: result.interim))
     case .failure(let error):
-      if let base, error.isOutage, mayBridge(base, .unreachable, job) {
+      if let base, let occasion = StaleRule.Occasion(error), mayBridge(base, occasion, job) {
         return .success(answer(job, base, base.facts, .stale))
       }
       return .failure(error)
@@ -221,8 +234,8 @@ extension Core {
   }
 
   private func mayBridge(_ base: StoredAnswer, _ occasion: StaleRule.Occasion, _ job: ResponseJob) -> Bool {
-    !base.facts.isInvalidated && job.key.mode == .standard
-      && StaleRule.mayAnswer(with: base.facts, on: occasion, freshness: job.key.freshness, now: time.wallNow)
+    StaleRule.mayBridge(
+      base.facts, occasion, mode: job.key.mode, freshness: job.key.freshness, now: time.wallNow)
   }
 
   private func renewed(
@@ -288,20 +301,29 @@ extension Core {
     case .memory(let data):
       guard let backend, let kind = storedKind(head, job) else { return .memory(data) }
       put(data, facts, job.key, kind, in: backend)
-      if kind == .good { forgetError(job, head, in: backend) }
+      if kind == .good { forgetError(job.key, in: backend) }
       return .memory(data)
     }
   }
 
   /// A success says that the error is over.
-  private func forgetError(_ job: ResponseJob, _ head: LoadHead, in backend: any CacheBackend) {
-    do { try backend.remove(entryKey(job.key, in: backend, nil, .error)) } catch {
-      cacheFailed(job.key.id, ObjectError(cacheFault: error))
+  func forgetError(_ key: HandlerKey, in backend: any CacheBackend) {
+    guard key.freshness == .http else { return }
+    do { try backend.remove(entryKey(key, in: backend, nil, .error)) } catch {
+      cacheFailed(key.id, ObjectError(cacheFault: error))
     }
   }
 }
 
-extension ObjectError {
-  /// The server could not be reached or did not answer whole; not what the caller or the rules refused.
-  fileprivate var isOutage: Bool { [.transport, .timedOut, .wrongLength].contains(code) }
+extension StaleRule.Occasion {
+  /// nil: no outage, but what the caller or the rules refused.
+  init?(_ error: ObjectError) {
+    switch error.code {
+    case .transport, .timedOut, .wrongLength: self = .unreachable
+    case .httpStatus:
+      guard let status = error.head?.status else { return nil }
+      self = .status(status)
+    default: return nil
+    }
+  }
 }

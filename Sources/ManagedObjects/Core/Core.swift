@@ -130,6 +130,7 @@ final class Core: Sendable {
       LoadAttempt.Listener(
         progress: { [self] progress in step { $0.progressed(job.handler, number: job.number, progress) } },
         end: { [self] outcome in
+          if case .status(let head, let start) = outcome { storeFailure(head, start, job) }
           step {
             $0.attemptEnded(
               job.handler, number: job.number, outcome, now: self.time.now, wallNow: self.time.wallNow,

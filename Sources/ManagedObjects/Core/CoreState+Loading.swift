@@ -5,6 +5,8 @@ extension CoreState {
   enum LookUp: Sendable {
     case usable(LoadedBody)
     case base(StoredBase)
+    /// The server's last word was this error, and it said for how long.
+    case failed(ObjectError)
     case nothing
   }
 
@@ -24,6 +26,7 @@ extension CoreState {
     case .base(let base):
       handlers[id]?.base = base
       advance(id, .foundNothing, now, &work)
+    case .failed(let error): fail(id, error, now, &work)
     case .nothing:
       if key.mode == .onlyIfCached {
         fail(
@@ -166,15 +169,15 @@ extension CoreState {
       let error = ObjectError(.httpStatus, Self.message(head), head: head, bodyStart: start)
       let retryAfter =
         [429, 503].contains(head.status) ? RetryAfterRule.delay(head.fields["Retry-After"], now: wallNow) : nil
-      attemptFailed(id, error, retryAfter: retryAfter, now, random, &work)
+      attemptFailed(id, error, retryAfter: retryAfter, now, wallNow, random, &work)
     case .failure(let error):
-      attemptFailed(id, error, retryAfter: nil, now, random, &work)
+      attemptFailed(id, error, retryAfter: nil, now, wallNow, random, &work)
     }
     startTransfers(now, &work)
     return work
   }
 
-  private static func message(_ head: LoadHead) -> String {
+  static func message(_ head: LoadHead) -> String {
     "The server answered with status \(head.status)\(head.reason.isEmpty ? "" : " (\(head.reason))")."
   }
 
@@ -188,10 +191,30 @@ extension CoreState {
   }
 
   private mutating func attemptFailed(
-    _ id: HandlerID, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant, _ random: Double,
-    _ work: inout [Work]
+    _ id: HandlerID, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant, _ wallNow: WallTime,
+    _ random: Double, _ work: inout [Work]
   ) {
+    if fallsBack(id, after: error, now, wallNow, &work) { return }
     if mayGoOn(id, after: error, retryAfter: retryAfter, now, random, &work) { enqueue(id, now, &work) }
+  }
+
+  /// A permitted stale answer comes before any retry, but after the last mirror.
+  private mutating func fallsBack(
+    _ id: HandlerID, after error: ObjectError, _ now: ContinuousClock.Instant, _ wallNow: WallTime, _ work: inout [Work]
+  ) -> Bool {
+    guard let record = handlers[id], record.location >= record.locations.count - 1,
+      let base = record.base, let lease = base.lease, let occasion = StaleRule.Occasion(error),
+      StaleRule.mayBridge(base.facts, occasion, mode: record.key.mode, freshness: record.key.freshness, now: wallNow)
+    else { return false }
+    let loaded = Loaded(id: record.key.id, head: base.facts.head, source: .stale, body: .lease(lease))
+    if let refusal = record.key.refusal(ofBytes: loaded.count) {
+      fail(id, refusal, now, &work)
+      return true
+    }
+    handlers[id]?.body = LoadedBody(loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true)
+    report(.loadFinished(record.key.id, .stale, bytes: loaded.count), &work)
+    advance(id, .fellBack, now, &work)
+    return true
   }
 
   /// True: try the next location now. Else it is tried later, or the load has failed.

@@ -27,11 +27,14 @@ package enum ExchangeRule {
     let asked = CacheControl(request)
     if asked.noStore { return .ask(base: nil, conditions: [:]) }
     let mode = asked.onlyIfCached && mode == .standard ? .onlyIfCached : mode
-    guard let newest = newest(stored) else { return mode == .onlyIfCached ? .gatewayTimeout : .ask(base: nil, conditions: [:]) }
+    guard let newest = newest(stored) else {
+      return mode == .onlyIfCached ? .gatewayTimeout : .ask(base: nil, conditions: [:])
+    }
     // fetch() gives whatever is stored; the directive, what may be used by itself.
     let isDirective = asked.onlyIfCached
     let verdict = ReuseRule.decide(
-      stored[newest], fields: request, mode: isDirective ? .standard : mode, freshness: freshness, now: now, secrets: secrets)
+      stored[newest], fields: request, mode: isDirective ? .standard : mode, freshness: freshness, now: now,
+      secrets: secrets)
     switch verdict {
     case .fresh: return .serve(newest, isStale: isStale(stored[newest], freshness, now))
     case .unusable: return mode == .onlyIfCached ? .gatewayTimeout : .ask(base: nil, conditions: [:])

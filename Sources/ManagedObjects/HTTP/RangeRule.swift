@@ -70,6 +70,7 @@ package enum RangeRule {
 
   package static func unsatisfiable(count: Int) -> LoadHead {
     LoadHead(
-      status: 416, reason: "Range Not Satisfiable", fields: ["Content-Range": "bytes */\(count)", "Content-Length": "0"])
+      status: 416, reason: "Range Not Satisfiable",
+      fields: ["Content-Range": "bytes */\(count)", "Content-Length": "0"])
   }
 }
