@@ -38,6 +38,9 @@ package final class RealServer: Sendable {
     guard access(Self.binary, X_OK) == 0 else { throw SystemFault("nginx", ENOENT) }
     home = try TemporaryFolder("nginx")
     let (listener, port) = try Socket.listening(on: "127.0.0.1")
+    // nginx takes what it inherits as it is; on a blocking one, of two workers that see one connection the slower would
+    // wait in accept(2), and all its clients with it.
+    Socket.setBlocking(listener, false)
     self.port = port
     let text = Self.configuration(port: port, root: root, workers: workers, directives: directives)
     let configuration = try home.write("nginx.conf", text)

@@ -1,13 +1,13 @@
 /// An object in memory, with the response it was decoded from, so that its freshness can be judged without the file.
 ///
 /// Never changed, only replaced. A class, so that a reader takes all of it from under a lock by one reference.
-final class ReadyObject: Sendable {
+package final class ReadyObject: Sendable {
   let box: any ObjectBoxing
   let facts: EntryFacts
   /// Length of the body in bytes.
-  let count: Int
+  package let count: Int
 
-  init(box: any ObjectBoxing, facts: EntryFacts, count: Int) {
+  package init(box: any ObjectBoxing, facts: EntryFacts, count: Int) {
     self.box = box
     self.facts = facts
     self.count = count
