@@ -37,7 +37,7 @@ struct CurlFloorCandidate {
 
   func receive() throws -> CandidateReport {
     var result = floor_result()
-    let path = urls[0].split(separator: "/", maxSplits: 2).last.map { "/" + $0.drop { $0 != "/" }.dropFirst() }
+    let path = urls[0].split(separator: "/", maxSplits: 2).last.map { "/" + $0 }
     guard floor_receive(Int32(job.port), path ?? "/", job.output, &result) == 0 else {
       throw Wrong("the loop of recv and write failed")
     }
