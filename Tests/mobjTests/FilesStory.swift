@@ -8,25 +8,25 @@ struct FilesStory {
   private static let sources = ["/usr/share/doc", "/usr/share/perl", "/usr/share/zoneinfo", "/usr/include"]
   private static let count = 3000
 
-  @Test(.enabled(if: RealServer.isWanted))
+  @Test(.enabled(if: DebianPackage.areWanted(.nginx)))
   func `thousands of files come byte for byte, cost nothing again, and follow changes`() async throws {
     let root = try TemporaryFolder("site")
     let names = try copyFiles(to: root)
     try #require(names.count >= 1000, "this machine has too few files to serve")
-    let server = try RealServer(root: root.path, directives: "add_header Cache-Control max-age=3600;")
+    let server = try RealServer(.nginx(root: root.path, directives: "add_header Cache-Control max-age=3600;"))
     let tool = try Tool()
     let list = names.map { server.url("/" + $0) }.joined(separator: "\n")
 
     let first = try await tool.run(["get", "--output-dir", "d", "--input", "-"], input: list)
     #expect(first.status == 0, "\(first.notes.prefix(500))")
     for name in names { #expect(try tool.home.read("d/" + name) == root.read(name)) }
-    try await server.waitForLog(names.count)
-    #expect(server.accessLog.count == names.count)
+    try await server.waitForReplies(names.count)
+    #expect(server.replies.count == names.count)
 
     let second = try await tool.run(["get", "--json", "--input", "-"], input: list)
     #expect(second.status == 0)
     #expect(second.sources.count == names.count && second.sources.allSatisfy { $0 == "file" })
-    #expect(server.accessLog.count == names.count)
+    #expect(server.replies.count == names.count)
 
     let changed = names[7]
     try root.write(changed, "changed, and of another length \(UUID().uuidString)")
