@@ -36,11 +36,11 @@ struct Contests {
   private func overHTTP2() throws -> Contest {
     let list = try bench.list(bench.small.paths, "s2.list", isSecure: true)
     var floor = job(.floor, list)
-    floor.authorities = bench.server.certificate
+    floor.authorities = bench.server.authorities
     var polling = floor
     polling.isPolling = true
     var objects = job(.objects, list)
-    objects.authorities = bench.server.certificate
+    objects.authorities = bench.server.authorities
     return contest(
       "S to memory, HTTP/2", bench.small,
       [

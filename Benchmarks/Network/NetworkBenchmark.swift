@@ -103,7 +103,7 @@ struct TestBench {
     inMemory = try .large("n", size: sizes.inMemory, in: root)
     first = try small.prefix(1, in: root)
     few = try small.prefix(2_000, in: root)
-    server = try BenchmarkServer(root: root, folder: folder)
+    server = try BenchmarkServer(root: root)
   }
 
   /// A file with the set's URLs, a line each.
