@@ -6,8 +6,8 @@
 //            a step of trimming; microseconds per operation, median and 99th of a hundred, and ratio to the floor
 //   memory   a hit in the memory cache beside a dictionary without a lock, and a whole `manage` that is answered
 //            from memory, callback included
-//   network  loads from a real nginx on this machine beside a bare C loop on libcurl, and beside what else one would
-//            take: curl, mobj's like, and URLSession; processor time, wall time, latency and memory. The sets:
+//   network  loads from a real nginx on this machine beside a bare C loop on libcurl, and beside what one would take
+//            instead, curl and URLSession; processor time, wall time, latency and memory. The sets:
 //              S   20,000 bodies of 16 KiB      L   one of 2 GiB
 //              M    2,000 of 256 KiB            J   2,000 of JSON, 30 KiB, sent as gzip
 //
