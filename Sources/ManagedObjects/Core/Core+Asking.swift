@@ -125,8 +125,14 @@ extension Core {
     return MemoryKey(id: key.id, scope: key.scope, representation: representation)
   }
 
+  /// Most requests ask nothing special: for them it is judged once, and noted how long that holds.
   private func isFresh(_ ready: ReadyObject, _ key: HandlerKey) -> Bool {
-    if case .fresh = verdict(ready.facts, key, mode: key.mode) { true } else { false }
+    let isPlain = key.mode == .standard && key.freshness == .http && key.fields.isEmpty
+    let now = time.wallNow
+    if isPlain, ready.facts.responseTime <= now, now < ready.freshUntil { return true }
+    guard case .fresh = verdict(ready.facts, key, mode: key.mode) else { return false }
+    if isPlain { ready.freshUntil = FreshnessRule.end(of: ready.facts) }
+    return true
   }
 
   private func answer(_ seat: any Seat, _ ready: ReadyObject, _ key: HandlerKey, _ caller: Caller) {

@@ -121,13 +121,13 @@ extension CoreState {
     if !request.fields.contains("Accept-Encoding"), !request.fields.contains("Range") {
       request.fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
     }
-    handlers[id]?.apply { $0.attempts += 1 }
+    record.attempts += 1
     statistics.loads += 1
-    report(.loadStarted(record.key.id, location: redacted(location.text), attempt: record.attempts + 1), &work)
+    report(.loadStarted(record.key.id, location: redacted(location.text), attempt: record.attempts), &work)
     work.append(
       .attempt(
         AttemptJob(
-          handler: id, number: record.attempts + 1, key: record.key, request: request,
+          handler: id, number: record.attempts, key: record.key, request: request,
           isConditional: !conditions.isEmpty, output: record.output)))
   }
 
@@ -143,7 +143,7 @@ extension CoreState {
   mutating func progressed(_ id: HandlerID, number: Int, _ progress: LoadProgress) -> [Work] {
     guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return [] }
     handlers[id]?.attemptBytes = progress.receivedBytes
-    guard let shown = handlers[id]?.apply({ $0.progress.pass(progress) }) else { return [] }
+    guard let shown = record.progress.pass(progress) else { return [] }
     record.handler.published.withLock { $0.progress = shown }
     let listeners = record.seats.values.filter(\.wantsProgress)
     return listeners.isEmpty ? [] : [.progress(listeners, shown)]
@@ -228,9 +228,8 @@ extension CoreState {
     }
     let hasNewBytes = record.attemptBytes > record.mostBytes
     handlers[id]?.mostBytes = max(record.mostBytes, record.attemptBytes)
-    let step = handlers[id]?.apply {
-      $0.retry?.next(after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random)
-    }
+    let step = record.retry?.next(
+      after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random)
     switch step ?? .giveUp(error) {
     case .again(let location, let delay):
       statistics.retries += 1

@@ -142,12 +142,14 @@ struct CoreState: Sendable {
   mutating func advance(
     _ id: HandlerID, _ event: HandlerState.Event, _ now: ContinuousClock.Instant, _ work: inout [Work]
   ) {
-    guard let actions = handlers[id]?.state.handle(event) else { return }
-    for action in actions { take(action, id, now, &work) }
-    guard let state = handlers[id]?.state else { return }
-    live.update(id, state.priority, state.seats.isEmpty ? .hasNobody : state.holdsPlace ? .held : .bumpable)
-    transfers.changePriority(id, to: state.priority)
-    handlers[id]?.publish()
+    guard let record = handlers[id] else { return }
+    for action in record.state.handle(event) { take(action, id, now, &work) }
+    // It may be gone now, and what it left behind is done.
+    guard record.state.phase != .finished else { return }
+    let priority = record.state.priority
+    live.update(id, priority, record.state.seats.isEmpty ? .hasNobody : record.state.holdsPlace ? .held : .bumpable)
+    transfers.changePriority(id, to: priority)
+    record.publish()
   }
 
   private mutating func take(
@@ -159,7 +161,6 @@ struct CoreState: Sendable {
     case .stopLoad: stopLoad(id, now, &work)
     case .store: if let job = handlers[id]?.storeJob { work.append(.store(job)) }
     case .decode(let form): if let job = handlers[id]?.decodeJob(form) { work.append(.decode(job)) }
-    // No copy of the record is held here: each leaving would copy all its seats.
     case .end(let seats, let how): end(seats, how, id, &work)
     case .finish: finish(id, now, &work)
     }
@@ -237,7 +238,7 @@ struct CoreState: Sendable {
 }
 
 extension HandlerRecord {
-  mutating func add(_ joiner: CoreState.Joiner) {
+  func add(_ joiner: CoreState.Joiner) {
     seats[joiner.seat.id] = joiner.seat
     for location in joiner.locations where !locations.contains(location) { locations.append(location) }
     output = output ?? joiner.output

@@ -1,5 +1,6 @@
-/// What is to be done once the core's lock has been let go. Carries all it needs.
-enum Work: Sendable {
+/// What is to be done once the core's lock has been let go. Carries all it needs; boxed, since some is large and all is
+/// handed on a few times.
+indirect enum Work: Sendable {
   case lookUp(HandlerID, HandlerKey)
   /// The handler's turn has come: begin its next attempt.
   case attempt(AttemptJob)
