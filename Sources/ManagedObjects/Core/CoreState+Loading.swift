@@ -226,8 +226,9 @@ extension CoreState {
     if let retryAfter, retryAfter <= settings.policy.limitRetryAfter, case .success(let host) = host(of: record) {
       transfers.hold(host: host, until: now + retryAfter)
     }
-    let hasNewBytes = record.attemptBytes > record.mostBytes
-    handlers[id]?.mostBytes = max(record.mostBytes, record.attemptBytes)
+    // The bytes of an error page are none of the object's.
+    let hasNewBytes = error.code != .httpStatus && record.attemptBytes > record.mostBytes
+    if hasNewBytes { record.mostBytes = record.attemptBytes }
     let step = record.retry?.next(
       after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random)
     switch step ?? .giveUp(error) {
