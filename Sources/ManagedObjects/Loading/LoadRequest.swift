@@ -8,6 +8,9 @@ public struct LoadRequest: Sendable {
   public var fields: HeaderFields
   public var body: Data?
   public var redirectMode = RedirectMode.follow
+  /// Names of fields that, like Authorization and Cookie, must not be sent on when a redirect leaves the origin: the
+  /// manager's `Policy.secretFields`.
+  public var secretFields: Set<String> = []
   /// More bytes of body, after decoding, are not wanted; nil: no limit.
   public var limitBytes: Int?
 
