@@ -83,6 +83,25 @@ public struct Loaded: Sendable {
 
   public func withBytes<Result>(_ read: (RawSpan) throws -> Result) throws -> Result { try read(data().bytes) }
 
+  /// The bytes in order, in pieces of at most 256 KiB: a large cached body is read as it goes, not held or mapped whole.
+  public func forEachPiece(_ use: (RawSpan) throws -> Void) throws {
+    var offset = 0
+    while offset < count {
+      let piece = try piece(at: offset, atMost: 256 << 10)
+      guard !piece.isEmpty else { throw ObjectError(.cacheBroken, "A cached body has become shorter; ask again.") }
+      try use(piece.bytes)
+      offset += piece.count
+    }
+  }
+
+  private func piece(at offset: Int, atMost count: Int) throws(ObjectError) -> Data {
+    switch body {
+    case .memory(let data): return data.dropFirst(offset).prefix(count)
+    case .lease(let lease):
+      do { return try lease.read(at: offset, atMost: count) } catch { throw ObjectError(cacheFault: error) }
+    }
+  }
+
   /// The path of a read-only file with these bytes, for C libraries; good while this value lives.
   /// nil when the bytes are only in memory.
   public func lendPath() throws(ObjectError) -> String? {

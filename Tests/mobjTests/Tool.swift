@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -97,9 +98,22 @@ final class RunningTool: Sendable {
     }
   }
 
-  deinit { if ended.elements.isEmpty { kill(process, SIGKILL) } }
+  deinit { if ended.elements.isEmpty { Glibc.kill(process, SIGKILL) } }
 
-  func interrupt() { kill(process, SIGINT) }
+  func interrupt() { Glibc.kill(process, SIGINT) }
+
+  /// Ends it without a word.
+  func kill() { Glibc.kill(process, SIGKILL) }
+
+  /// The most memory that it has had so far (VmHWM of proc(5)). What `wait4` tells instead counts the program that
+  /// started it, too.
+  var peakBytes: Int {
+    get throws {
+      let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+      let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+      return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) << 10
+    }
+  }
 
   /// Waits for its end, whatever that is; blocks.
   func wait() throws { try ended.wait() }

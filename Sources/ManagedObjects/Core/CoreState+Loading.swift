@@ -5,6 +5,8 @@ extension CoreState {
   enum LookUp: Sendable {
     case usable(LoadedBody)
     case base(StoredBase)
+    /// The server's last word was this error, and it said for how long.
+    case failed(ObjectError)
     case nothing
   }
 
@@ -24,6 +26,7 @@ extension CoreState {
     case .base(let base):
       handlers[id]?.base = base
       advance(id, .foundNothing, now, &work)
+    case .failed(let error): fail(id, error, now, &work)
     case .nothing:
       if key.mode == .onlyIfCached {
         fail(
@@ -33,6 +36,31 @@ extension CoreState {
         advance(id, .foundNothing, now, &work)
       }
     }
+    return work
+  }
+
+  // MARK: Exchanges
+
+  /// Waits for a transfer slot with all others. nil: closed.
+  mutating func enter(
+    _ exchange: any SlotTaker, host: String, priority: LoadPriority, now: ContinuousClock.Instant
+  ) -> (id: HandlerID?, work: [Work]) {
+    guard !isClosed else { return (nil, []) }
+    let id = makeID()
+    var work: [Work] = []
+    exchanges[id] = exchange
+    transfers.enqueue(id, host: host, priority: priority, at: now)
+    startTransfers(now, &work)
+    return (id, work)
+  }
+
+  /// Its slot, or its place in the queue, is free again.
+  mutating func leave(exchange id: HandlerID, now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    guard let exchange = exchanges.removeValue(forKey: id) else { return work }
+    if !transfers.cancel(id) { transfers.finished(id) }
+    startTransfers(now, &work)
+    work.append(.releaseExchange(exchange))
     return work
   }
 
@@ -60,7 +88,7 @@ extension CoreState {
       case .failure(let error): if !mayGoOn(id, after: error, retryAfter: nil, now, 0, &work) { return }
       case .success(let host):
         transfers.enqueue(id, host: host, priority: record.state.priority, at: now)
-        handlers[id]?.queuedAt = now
+        record.queuedAt = now
         return startTransfers(now, &work)
       }
     }
@@ -77,7 +105,9 @@ extension CoreState {
   /// Gives free slots to those whose turn it is.
   mutating func startTransfers(_ now: ContinuousClock.Instant, _ work: inout [Work]) {
     guard !isClosed else { return }
-    for id in transfers.startable(at: now) { beginAttempt(id, now, &work) }
+    for id in transfers.startable(at: now) {
+      if let exchange = exchanges[id] { work.append(.beginExchange(exchange)) } else { beginAttempt(id, now, &work) }
+    }
     guard let wake = transfers.nextWake(after: now), wakeAt.map({ wake < $0 || $0 <= now }) ?? true else { return }
     wakeAt = wake
     work.append(.startTransfers(after: wake - now))
@@ -93,17 +123,15 @@ extension CoreState {
     if !request.fields.contains("Accept-Encoding"), !request.fields.contains("Range") {
       request.fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
     }
-    handlers[id]?.apply { record in
-      record.attempts += 1
-      record.timings = nil
-      record.queueTime = record.queuedAt.map { now - $0 } ?? .zero
-    }
+    record.attempts += 1
+    record.timings = nil
+    record.queueTime = record.queuedAt.map { now - $0 } ?? .zero
     statistics.loads += 1
-    report(.loadStarted(record.key.id, location: redacted(location.text), attempt: record.attempts + 1), &work)
+    report(.loadStarted(record.key.id, location: redacted(location.text), attempt: record.attempts), &work)
     work.append(
       .attempt(
         AttemptJob(
-          handler: id, number: record.attempts + 1, key: record.key, request: request,
+          handler: id, number: record.attempts, key: record.key, request: request,
           isConditional: !conditions.isEmpty, output: record.output)))
   }
 
@@ -119,7 +147,7 @@ extension CoreState {
   mutating func progressed(_ id: HandlerID, number: Int, _ progress: LoadProgress) -> [Work] {
     guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return [] }
     handlers[id]?.attemptBytes = progress.receivedBytes
-    guard let shown = handlers[id]?.apply({ $0.progress.pass(progress) }) else { return [] }
+    guard let shown = record.progress.pass(progress) else { return [] }
     record.handler.published.withLock { $0.progress = shown }
     let listeners = record.seats.values.filter(\.wantsProgress)
     return listeners.isEmpty ? [] : [.progress(listeners, shown)]
@@ -130,7 +158,7 @@ extension CoreState {
     guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return }
     var timings = timings
     timings.queue = record.queueTime
-    handlers[id]?.timings = timings
+    record.timings = timings
   }
 
   /// An attempt has ended. `random` is in 0..<1.
@@ -153,15 +181,15 @@ extension CoreState {
       let error = ObjectError(.httpStatus, Self.message(head), head: head, bodyStart: start)
       let retryAfter =
         [429, 503].contains(head.status) ? RetryAfterRule.delay(head.fields["Retry-After"], now: wallNow) : nil
-      attemptFailed(id, error, retryAfter: retryAfter, now, random, &work)
+      attemptFailed(id, error, retryAfter: retryAfter, now, wallNow, random, &work)
     case .failure(let error):
-      attemptFailed(id, error, retryAfter: nil, now, random, &work)
+      attemptFailed(id, error, retryAfter: nil, now, wallNow, random, &work)
     }
     startTransfers(now, &work)
     return work
   }
 
-  private static func message(_ head: LoadHead) -> String {
+  static func message(_ head: LoadHead) -> String {
     "The server answered with status \(head.status)\(head.reason.isEmpty ? "" : " (\(head.reason))")."
   }
 
@@ -175,10 +203,31 @@ extension CoreState {
   }
 
   private mutating func attemptFailed(
-    _ id: HandlerID, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant, _ random: Double,
-    _ work: inout [Work]
+    _ id: HandlerID, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant, _ wallNow: WallTime,
+    _ random: Double, _ work: inout [Work]
   ) {
+    if fallsBack(id, after: error, now, wallNow, &work) { return }
     if mayGoOn(id, after: error, retryAfter: retryAfter, now, random, &work) { enqueue(id, now, &work) }
+  }
+
+  /// A permitted stale answer comes before any retry, but after the last mirror.
+  private mutating func fallsBack(
+    _ id: HandlerID, after error: ObjectError, _ now: ContinuousClock.Instant, _ wallNow: WallTime, _ work: inout [Work]
+  ) -> Bool {
+    guard let record = handlers[id], record.location >= record.locations.count - 1,
+      let base = record.base, let lease = base.lease, let occasion = StaleRule.Occasion(error),
+      StaleRule.mayBridge(base.facts, occasion, mode: record.key.mode, freshness: record.key.freshness, now: wallNow)
+    else { return false }
+    let loaded = Loaded(id: record.key.id, head: base.facts.head, source: .stale, body: .lease(lease))
+    if let refusal = record.key.refusal(ofBytes: loaded.count) {
+      fail(id, refusal, now, &work)
+      return true
+    }
+    handlers[id]?.body = LoadedBody(loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true)
+    record.timings = nil
+    report(.loadFinished(record.key.id, .stale, bytes: loaded.count, timings: nil), &work)
+    advance(id, .fellBack, now, &work)
+    return true
   }
 
   /// True: try the next location now. Else it is tried later, or the load has failed.
@@ -190,11 +239,11 @@ extension CoreState {
     if let retryAfter, retryAfter <= settings.policy.limitRetryAfter, case .success(let host) = host(of: record) {
       transfers.hold(host: host, until: now + retryAfter)
     }
-    let hasNewBytes = record.attemptBytes > record.mostBytes
-    handlers[id]?.mostBytes = max(record.mostBytes, record.attemptBytes)
-    let step = handlers[id]?.apply {
-      $0.retry?.next(after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random)
-    }
+    // The bytes of an error page are none of the object's.
+    let hasNewBytes = error.code != .httpStatus && record.attemptBytes > record.mostBytes
+    if hasNewBytes { record.mostBytes = record.attemptBytes }
+    let step = record.retry?.next(
+      after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random)
     switch step ?? .giveUp(error) {
     case .again(let location, let delay):
       statistics.retries += 1
@@ -256,8 +305,8 @@ extension CoreState {
       return work
     }
     handlers[id]?.body = body
-    let timings = handlers[id]?.timings
-    report(.loadFinished(key.id, body.loaded.source, bytes: body.count, timings: timings), &work)
+    report(
+      .loadFinished(key.id, body.loaded.source, bytes: body.count, timings: handlers[id]?.timings), &work)
     advance(id, .stored, now, &work)
     return work
   }

@@ -35,7 +35,7 @@ extension ObjectDecoder where Object: Decodable {
 
 extension DecodingError {
   /// What is wrong, and where.
-  fileprivate var place: String {
+  var place: String {
     switch self {
     case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
       return Self.sentence(context, path: context.codingPath)

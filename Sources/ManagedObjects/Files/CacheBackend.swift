@@ -61,6 +61,9 @@ public protocol EntryLease: AnyObject, Sendable {
   var count: Int { get }
   /// The body; large ones are mapped. Throws when it is found damaged: then the entry has been removed.
   func data() throws -> Data
+  /// A part of the body, for those who need not have all of it at once; not empty where there is more. Default: of
+  /// `data`.
+  func read(at offset: Int, atMost count: Int) throws -> Data
   /// A read-only file with just the body, good while the lease lives; nil where there are no files. Default: nil.
   func lendPath() throws -> String?
 }

@@ -44,6 +44,10 @@ extension CacheBackend {
 
 extension EntryLease {
   public func lendPath() throws -> String? { nil }
+
+  public func read(at offset: Int, atMost count: Int) throws -> Data {
+    try data().dropFirst(max(0, offset)).prefix(max(0, count))
+  }
 }
 
 extension EntryWriting {

@@ -38,6 +38,16 @@ final class FileLease: EntryLease {
     }
   }
 
+  func read(at offset: Int, atMost count: Int) throws(ObjectError) -> Data {
+    guard case .file(let file, let whole) = body else { return try data().dropFirst(offset).prefix(count) }
+    do throws(FileFault) {
+      let bytes = try fileSystem.read(file.open, at: offset, count: max(0, min(count, whole - offset)))
+      return bytes.data(0..<bytes.count)
+    } catch {
+      throw ObjectError(error, "A cached body in \(folder.path) could not be read")
+    }
+  }
+
   private func map(_ file: borrowing OpenFile, _ count: Int) throws(ObjectError) -> Data {
     do throws(FileFault) {
       return try fileSystem.map(file, count: count, isWritable: false).data(0..<count)

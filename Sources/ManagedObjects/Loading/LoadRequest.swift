@@ -11,6 +11,10 @@ public struct LoadRequest: Sendable {
   /// Names of fields that, like Authorization and Cookie, must not be sent on when a redirect leaves the origin: the
   /// manager's `Policy.secretFields`.
   public var secretFields: Set<String> = []
+  /// What a cache may do for it; loaders have no use for it.
+  public var mode = CacheMode.standard
+  /// Whose answer it is, as in `ObjectRequest.credentialScope`; nil: told by the secret fields.
+  public var credentialScope: String?
   /// More bytes of body, after decoding, are not wanted; nil: no limit.
   public var limitBytes: Int?
 

@@ -48,7 +48,7 @@ package struct RetryRule: Sendable {
   }
 
   /// - Parameters:
-  ///   - receivedNewBytes: the attempt brought bytes that none before it had brought.
+  ///   - receivedNewBytes: the attempt brought bytes of the object that none before it had brought.
   ///   - retryAfter: what `RetryAfterRule` read in the response.
   ///   - random: 0..<1.
   package mutating func next(

@@ -13,7 +13,14 @@ package struct MachineFiles: Sendable {
     for root in ["/usr/share", "/usr/include", "/usr/lib", "/usr/bin"] where all.count < count {
       all += Self.files(below: root, limitBytes: limitBytes)
     }
-    paths = (0..<min(count, all.count)).map { all[$0 * all.count / count] }
+    paths = Self(paths: all).some(count)
+  }
+
+  private init(paths: [String]) { self.paths = paths }
+
+  /// So many of them, spread evenly.
+  package func some(_ count: Int) -> [String] {
+    (0..<min(count, paths.count)).map { paths[$0 * paths.count / count] }
   }
 
   /// The path of a URL that names this file on a server whose root is "/": all but letters, digits, "-._~/" as percent

@@ -67,6 +67,9 @@ package final class RealServer: Sendable {
   private func spawn() throws -> LeashedProcess {
     let listener = program.opensPort ? nil : try place.listener()
     defer { if let listener { close(listener) } }
+    // nginx takes what it inherits as it is: of two workers that see one connection on a blocking socket, the slower
+    // would wait in accept(2) for the next, and all its clients with it. Python's server expects one that blocks.
+    if let listener, program.package == .nginx { Socket.setBlocking(listener, false) }
     return try LeashedProcess(
       program.command, folder: home.path, variables: program.variables, listener: listener)
   }

@@ -1,0 +1,73 @@
+import CurlFloor
+import Foundation
+import ManagedObjects
+
+/// Many requests to a server that takes connections and never answers: 64 run, all others wait.
+struct CrowdCandidate {
+  private let count: Int
+  private let running = 64
+  private let manager: ObjectManager
+  private let base: String
+
+  init(_ job: CandidateJob) throws {
+    count = job.count
+    var policy = Policy()
+    policy.limitTransfersPerHost = running
+    manager = ObjectManager(policy: policy)
+    let port = floor_silent_port()
+    guard port > 0 else { throw Wrong("there is no port to listen on") }
+    base = "http://127.0.0.1:\(port)/assets/2024/08/item-"
+  }
+
+  /// Bytes for each request that waits, the caller's task and the text of its URL included.
+  func waiting() async throws -> CandidateReport {
+    var tasks = ask(0..<running)
+    try await settle(tasks.count)
+    let before = try ResidentMemory.now()
+    tasks += ask(running..<(running + count))
+    try await settle(tasks.count)
+    let growth = try ResidentMemory.now() - before
+    try await cancel(tasks)
+    return CandidateReport(bodies: count, value: Double(growth) / Double(count))
+  }
+
+  /// Milliseconds from the first cancel until every task has ended so.
+  func cancel() async throws -> CandidateReport {
+    let tasks = ask(0..<(running + count))
+    try await settle(tasks.count)
+    let start = floor_now()
+    try await cancel(tasks)
+    return CandidateReport(bodies: count, value: (floor_now() - start) * 1000)
+  }
+
+  private func ask(_ numbers: Range<Int>) -> [Task<Bool, Never>] {
+    let (manager, base) = (manager, base)
+    return numbers.map { number in
+      Task {
+        do throws(ObjectError) {
+          _ = try await manager.data(for: ObjectRequest("\(base)\(number).jpg"))
+          return false
+        } catch { return error.code == .cancelled }
+      }
+    }
+  }
+
+  private func cancel(_ tasks: [Task<Bool, Never>]) async throws {
+    for task in tasks { task.cancel() }
+    for task in tasks {
+      guard await task.value else { throw Wrong("a request that was cancelled ended otherwise") }
+    }
+  }
+
+  /// Until all have asked, and the transfers that may run have begun.
+  private func settle(_ asked: Int) async throws {
+    for _ in 0..<3000 {
+      let now = manager.statistics
+      if now.runningTransfers == running, now.liveHandlers + now.waitingHandlers == asked {
+        return try await Task.sleep(for: .milliseconds(50))
+      }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    throw Wrong("not all requests came to wait: \(manager.statistics)")
+  }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ManagedObjects
+
+/// A disk that fills up while a body arrives: the object comes all the same, and the disk is as it was.
+@Suite(.serialized)
+struct FullDiskStoryTests {
+  private let room: StoryRoom
+
+  init() throws { room = try StoryRoom() }
+
+  private static let sizes = [1 << 20, 3 << 20]
+
+  private func bytes(_ count: Int) -> [UInt8] { Array(body(count)) }
+
+  /// What the cache was reported to fail with so far.
+  private func failures(_ manager: ObjectManager, while work: () async throws -> Void) async throws -> [ObjectError] {
+    let events = manager.events()
+    try await work()
+    manager.shutdown()
+    var failures: [ObjectError] = []
+    for await event in events { if case .cacheFailed(_, let error) = event { failures.append(error) } }
+    return failures
+  }
+
+  @Test(arguments: sizes)
+  func `a disk that is full after 64 KiB costs caching once, not delivery, and is used again when there is room`(
+    size: Int
+  ) async throws {
+    let folder = CacheFolder()
+    let manager = ObjectManager(cache: try folder.fileCache())
+    room.server.otherwise { _ in Reply(bytes(size), hour) }
+    let failures = try await failures(manager) { () async throws in
+      folder.files.fail(.write, with: .diskFull, after: 1)
+      #expect(try await manager.data(for: room.request("/a")) == Data(bytes(size)))
+      #expect(try await manager.data(for: room.request("/b")) == Data(bytes(size)))
+      await manager.settle()
+      #expect(folder.leftovers.isEmpty && folder.bodies.isEmpty)
+      folder.files.mend()
+      #expect(try await manager.data(for: room.request("/c")) == Data(bytes(size)))
+      await manager.settle()
+    }
+    #expect(failures.count == 1, "\(failures)")
+    #expect(failures.first?.message.contains("space") == true || failures.first?.message.contains("full") == true)
+    let fresh = ObjectManager(cache: try folder.fileCache())
+    for path in ["/a", "/c"] { #expect(try await fresh.data(for: room.request(path)) == Data(bytes(size))) }
+    #expect(room.server.hits("/c") == 1 && room.server.hits("/a") == 2)
+  }
+
+  @Test(.enabled(if: SmallDisk.isAllowed), arguments: sizes)
+  func `a real disk of 1 MiB delivers larger objects, gets its space back, and caches once it has grown`(
+    size: Int
+  ) async throws {
+    let disk = try SmallDisk(bytes: 1 << 20)
+    let folder = disk.folder.url.appending(path: "cache")
+    let manager = ObjectManager(cache: try FileCache(folder: folder, limits: CacheFolder.limits()))
+    room.server.otherwise { Reply($0.path == "/small" ? Array("small".utf8) : bytes(size), hour) }
+    let failures = try await failures(manager) { () async throws in
+      #expect(try await manager.object(for: room.request("/small"), decodedBy: .text) == "small")
+      await manager.settle()
+      let free = disk.freeBytes
+      for path in ["/a", "/b"] { #expect(try await manager.data(for: room.request(path)) == Data(bytes(size))) }
+      await manager.settle()
+      #expect(disk.freeBytes == free)
+      // What stood there before still does.
+      let fresh = ObjectManager(cache: try FileCache(folder: folder, limits: CacheFolder.limits()))
+      #expect(try await fresh.answer(for: room.request("/small"), decodedBy: .text).source == .file)
+      try disk.resize(to: 64 << 20)
+      #expect(try await manager.data(for: room.request("/c")) == Data(bytes(size)))
+      await manager.settle()
+    }
+    #expect(failures.count == 1, "\(failures)")
+    let fresh = ObjectManager(cache: try FileCache(folder: folder, limits: CacheFolder.limits()))
+    #expect(try await fresh.answer(for: room.request("/c"), decodedBy: .data).source == .file)
+    #expect(room.server.hits("/c") == 1)
+  }
+}
+
+/// A file system in memory that holds so many bytes, where root may mount one. Gone with this value.
+private final class SmallDisk: Sendable {
+  let folder: TemporaryFolder
+
+  /// Tried, since root in a container may not.
+  static let isAllowed: Bool = {
+    guard geteuid() == 0 else { return false }
+    return (try? SmallDisk(bytes: 1 << 20)) != nil
+  }()
+
+  init(bytes: Int) throws {
+    folder = try TemporaryFolder("disk")
+    guard mount("tmpfs", folder.path, "tmpfs", UInt(MS_NOSUID), "size=\(bytes),mode=0700") == 0 else {
+      throw SystemFault("mount")
+    }
+  }
+
+  deinit { umount2(folder.path, Int32(MNT_DETACH)) }
+
+  func resize(to bytes: Int) throws {
+    guard mount("tmpfs", folder.path, "tmpfs", UInt(MS_REMOUNT), "size=\(bytes)") == 0 else {
+      throw SystemFault("mount")
+    }
+  }
+
+  var freeBytes: Int {
+    var facts = statvfs()
+    return statvfs(folder.path, &facts) == 0 ? Int(facts.f_bfree) * Int(facts.f_frsize) : -1
+  }
+}
