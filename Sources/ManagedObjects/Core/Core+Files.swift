@@ -49,7 +49,8 @@ extension Core {
 
   /// An answer that is no success, kept beside a good one for as long as the server says.
   func storeFailure(_ head: LoadHead, _ start: Data, _ job: AttemptJob) {
-    guard let backend,
+    // What is tried again is no answer yet.
+    guard let backend, !RetryRule.isRetried(status: head.status),
       StoreRule.mayStoreFailure(
         head: head, requestFields: job.key.fields, freshness: job.key.freshness, mode: job.key.mode, now: time.wallNow)
     else { return }

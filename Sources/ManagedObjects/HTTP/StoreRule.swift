@@ -16,8 +16,8 @@ package enum StoreRule {
   package static func mayStoreFailure(
     head: LoadHead, requestFields: HeaderFields, freshness: Freshness, mode: CacheMode, now: WallTime
   ) -> Bool {
-    // 304 is about another response, 416 about a part.
-    guard head.status >= 300, ![304, 412, 416].contains(head.status), mode != .noStore, freshness == .http else {
+    // 304 is about another response, 416 about a part; 429 must not be stored (RFC 6585 section 4).
+    guard head.status >= 300, ![304, 412, 416, 429].contains(head.status), mode != .noStore, freshness == .http else {
       return false
     }
     return FreshnessRule.lifetime(of: EntryFacts(head: head, requestTime: now, responseTime: now)) > .zero

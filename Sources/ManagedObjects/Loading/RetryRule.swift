@@ -125,6 +125,9 @@ package struct RetryRule: Sendable {
       ObjectError(.retryLater, message, head: error.head, bodyStart: error.bodyStart, underlying: error))
   }
 
+  /// Whether an answer with this status is asked for again at the same location.
+  package static func isRetried(status: Int) -> Bool { [.waiting, .either].contains(Remedy(forStatus: status)) }
+
   /// What may help after an error.
   private enum Remedy {
     case none, elsewhere

@@ -60,7 +60,7 @@ private func mayFailure(
       #expect(!mayFailure(status, ["Cache-Control": "max-age=60"], freshness: .immutable))
       #expect(!mayFailure(status, ["Cache-Control": "max-age=60"], mode: .noStore))
     }
-    for status in [200, 206, 304, 412, 416] { #expect(!mayFailure(status, ["Cache-Control": "max-age=60"])) }
+    for status in [200, 206, 304, 412, 416, 429] { #expect(!mayFailure(status, ["Cache-Control": "max-age=60"])) }
   }
 
   @Test func `public is for all scopes, unless something else is said too`() {

@@ -146,7 +146,7 @@ struct MachineStoryTests {
     policy.retry.firstDelay = .milliseconds(1)
     let manager = ObjectManager(policy: policy)
     let error = await failure { try await manager.data(for: ObjectRequest(server.url("/etc/os-release"))) }
-    #expect(error?.code == .transport && error?.message.contains("certificate") == true, "\(error as Any)")
+    #expect(error?.code == .tls && error?.message.contains("certificate") == true, "\(error as Any)")
     #expect(server.replies.isEmpty)
   }
 
