@@ -307,7 +307,10 @@ struct Contests {
 
   /// The tool stands beside this program: `dev` builds both.
   private var mobj: [String] {
-    [URL(filePath: myself).deletingLastPathComponent().path + "/mobj", "get", "--backend", "none", "--quiet"]
+    [
+      URL(filePath: myself).deletingLastPathComponent().path + "/mobj", "get", "--backend", "none", "--quiet",
+      "--per-host", "64",
+    ]
   }
 
   private func curlConfiguration(_ set: BodySet) throws -> String {

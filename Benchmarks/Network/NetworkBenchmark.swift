@@ -51,7 +51,7 @@ struct NetworkBenchmark {
         + "J: \(sizes.json) of JSON, about 30 KiB, sent as gzip\(small).",
       "One nginx of two workers on the same machine, by loopback; plain HTTP/1.1 unless said, 64 connections.",
       "The manager: no backend unless said, decoder `data`, 64 transfers per host, 4 MiB of ready objects kept.",
-      "mobj: --backend none, 64 jobs, and as many transfers per host as it allows itself.",
+      "mobj: --backend none, 64 jobs, 64 per host.",
       "Every candidate is a process of its own and checks length and checksum of every body, as does the floor.",
       "CPU is user and system time: of curl and mobj all of the process, of others from the first request to the last.",
       "Ratios are medians of the rounds' ratios. C loop: curl_multi_socket_action, epoll, pooled handles, 16 KiB buffer.",
