@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// `Benchmarks network`: see the table in `main.swift`.
@@ -21,13 +22,29 @@ struct NetworkBenchmark {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     defer { try? FileManager.default.removeItem(atPath: folder) }
+    let interruptions = Self.removing(folder)
+    defer { for source in interruptions { source.cancel() } }
     let sizes = options.isQuick ? SetSizes.quick : isRoomy ? .full : .cramped
     tell("making the sets in \(folder)")
     let bench = try TestBench(folder: folder, sizes: sizes)
     defer { bench.server.stop() }
-    let report = try measure(Contests(bench: bench, rounds: options.isQuick ? 3 : 5), sizes)
+    let report = try measure(Contests(bench: bench, rounds: 3), sizes)
     try options.write(report.table, report)
     if let chart = options.chart { try Chart(title: report.title, scores: report.scores).draw(to: chart) }
+  }
+
+  /// Gigabytes of memory are not left behind where somebody has seen enough.
+  private static func removing(_ folder: String) -> [any DispatchSourceSignal] {
+    [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler {
+        try? FileManager.default.removeItem(atPath: folder)
+        exit(128 + number)
+      }
+      source.resume()
+      return source
+    }
   }
 
   private func measure(_ contests: Contests, _ sizes: SetSizes) throws -> ScoreReport {
