@@ -19,13 +19,21 @@ struct ChildProcess {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, output + ".errors", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    // This process ignores signals that end others, and a child would inherit that.
+    var (attributes, signals) = (posix_spawnattr_t(), sigset_t())
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    sigemptyset(&signals)
+    for signal in [SIGINT, SIGTERM] { sigaddset(&signals, signal) }
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
     // What wait4 tells of timeout(1) includes the program that it waited for.
     let words = ["timeout", "\(limit)"] + command
     let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
     let start = ContinuousClock.now
     var process = pid_t()
-    guard posix_spawnp(&process, words[0], &actions, nil, arguments, environ) == 0 else {
+    guard posix_spawnp(&process, words[0], &actions, &attributes, arguments, environ) == 0 else {
       throw Wrong("\(command[0]) cannot be started")
     }
     var (status, usage) = (Int32(0), rusage())

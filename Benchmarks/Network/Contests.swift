@@ -85,7 +85,7 @@ struct Contests {
       [
         .init(
           name: "Small objects", measure: .cpu, candidate: 1, against: 0, must: 1.0 / 6, goal: 0.1)
-      ], rounds: min(3, rounds))
+      ])
   }
 
   private func oneAtATime() throws -> Contest {
@@ -155,7 +155,7 @@ struct Contests {
       [
         .init(name: "L to a file, mobj get", measure: .wall, candidate: 1, against: 0, must: 0.9, goal: 0.8),
         .init(name: "L to a file, mobj get", measure: .wall, candidate: 1, against: 2, must: 1.2, goal: 1.1),
-      ], rounds: min(3, rounds))
+      ])
   }
 
   private func toCache() throws -> Contest {
@@ -214,7 +214,7 @@ struct Contests {
   private func growthInMemory() throws -> Contest {
     let list = try bench.list(bench.first.paths + bench.inMemory.paths, "n.list")
     return Contest(
-      name: "Growth, in memory", rounds: min(3, rounds), bodies: 1,
+      name: "Growth, in memory", rounds: rounds, bodies: 1,
       candidates: [candidate("object(for:)", bench.inMemory, job(.growthInMemory, list))],
       bounds: [
         .init(
@@ -255,10 +255,10 @@ struct Contests {
   // MARK: Candidates
 
   private func contest(
-    _ name: String, _ set: BodySet, _ candidates: [Contest.Candidate], _ bounds: [Contest.Bound], rounds: Int? = nil
+    _ name: String, _ set: BodySet, _ candidates: [Contest.Candidate], _ bounds: [Contest.Bound]
   ) -> Contest {
     Contest(
-      name: name, rounds: rounds ?? self.rounds, bodies: set.count, candidates: candidates, bounds: bounds)
+      name: name, rounds: rounds, bodies: set.count, candidates: candidates, bounds: bounds)
   }
 
   private func job(_ kind: CandidateJob.Kind, _ list: String) -> CandidateJob { CandidateJob(kind: kind, list: list) }
@@ -307,7 +307,10 @@ struct Contests {
 
   /// The tool stands beside this program: `dev` builds both.
   private var mobj: [String] {
-    [URL(filePath: myself).deletingLastPathComponent().path + "/mobj", "get", "--backend", "none", "--quiet"]
+    [
+      URL(filePath: myself).deletingLastPathComponent().path + "/mobj", "get", "--backend", "none", "--quiet",
+      "--per-host", "64",
+    ]
   }
 
   private func curlConfiguration(_ set: BodySet) throws -> String {

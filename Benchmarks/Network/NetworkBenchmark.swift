@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// `Benchmarks network`: see the table in `main.swift`.
@@ -21,13 +22,29 @@ struct NetworkBenchmark {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     defer { try? FileManager.default.removeItem(atPath: folder) }
+    let interruptions = Self.removing(folder)
+    defer { for source in interruptions { source.cancel() } }
     let sizes = options.isQuick ? SetSizes.quick : isRoomy ? .full : .cramped
     tell("making the sets in \(folder)")
     let bench = try TestBench(folder: folder, sizes: sizes)
     defer { bench.server.stop() }
-    let report = try measure(Contests(bench: bench, rounds: options.isQuick ? 3 : 5), sizes)
+    let report = try measure(Contests(bench: bench, rounds: 3), sizes)
     try options.write(report.table, report)
     if let chart = options.chart { try Chart(title: report.title, scores: report.scores).draw(to: chart) }
+  }
+
+  /// Gigabytes of memory are not left behind where somebody has seen enough.
+  private static func removing(_ folder: String) -> [any DispatchSourceSignal] {
+    [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler {
+        try? FileManager.default.removeItem(atPath: folder)
+        exit(128 + number)
+      }
+      source.resume()
+      return source
+    }
   }
 
   private func measure(_ contests: Contests, _ sizes: SetSizes) throws -> ScoreReport {
@@ -51,7 +68,7 @@ struct NetworkBenchmark {
         + "J: \(sizes.json) of JSON, about 30 KiB, sent as gzip\(small).",
       "One nginx of two workers on the same machine, by loopback; plain HTTP/1.1 unless said, 64 connections.",
       "The manager: no backend unless said, decoder `data`, 64 transfers per host, 4 MiB of ready objects kept.",
-      "mobj: --backend none, 64 jobs, and as many transfers per host as it allows itself.",
+      "mobj: --backend none, 64 jobs, 64 per host.",
       "Every candidate is a process of its own and checks length and checksum of every body, as does the floor.",
       "CPU is user and system time: of curl and mobj all of the process, of others from the first request to the last.",
       "Ratios are medians of the rounds' ratios. C loop: curl_multi_socket_action, epoll, pooled handles, 16 KiB buffer.",

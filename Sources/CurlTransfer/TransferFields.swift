@@ -15,6 +15,12 @@ package struct TransferFields: Hashable, Sendable {
   package mutating func append(_ name: String, _ value: String) { append(name: name.utf8, value: value.utf8) }
 
   package mutating func append(name: some Collection<UInt8>, value: some Collection<UInt8>) {
+    append(name: Array(name)[...], value: Array(value)[...])
+  }
+
+  /// Of one type, since what is generic is not specialised for callers in another module: it would ask for each byte
+  /// through a table.
+  package mutating func append(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
     guard !name.isEmpty, name.allSatisfy(Self.isTokenByte), !value.contains(where: { [0, 0x0A, 0x0D].contains($0) })
     else {
       refusedName = refusedName ?? String(decoding: name, as: UTF8.self)

@@ -55,7 +55,7 @@ package enum FreshnessRule {
   }
 
   /// RFC 9110 section 15.1, without 206, which is never stored.
-  private static var heuristicStatuses: [Int] { [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501] }
+  private static let heuristicStatuses = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
   /// Whether the server itself said how long, or that not at all.
   package static func isExplicit(_ fields: HeaderFields) -> Bool {

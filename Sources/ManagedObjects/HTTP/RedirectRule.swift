@@ -9,7 +9,7 @@ package enum RedirectRule {
   }
 
   /// Secret everywhere, whatever the policy says.
-  package static var alwaysSecret: Set<String> { ["authorization", "cookie", "proxy-authorization"] }
+  package static let alwaysSecret: Set<String> = ["authorization", "cookie", "proxy-authorization"]
 
   /// - Parameters:
   ///   - location: the first Location field; a 3xx without one is delivered as it is.

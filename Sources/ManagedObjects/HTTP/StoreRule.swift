@@ -65,10 +65,8 @@ package enum StoreRule {
     return alwaysDropped.union(named.map { lowerText(trimmed(Array($0)[...])) })
   }
 
-  private static var alwaysDropped: Set<String> {
-    [
-      "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-      "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
-    ]
-  }
+  private static let alwaysDropped: Set<String> = [
+    "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
+  ]
 }
