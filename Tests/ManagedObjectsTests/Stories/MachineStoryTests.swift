@@ -126,28 +126,51 @@ struct MachineStoryTests {
   }
 
   @Test(.enabled(if: DebianPackage.areWanted(.nginx, .openssl)))
-  func `TLS without HTTP_2 does the same on a few connections`() async throws {
+  func `a server that asks for a certificate serves those who have one, on a few connections`() async throws {
     let paths = try filesOfThisMachine(500)
     let certificates = try Certificates()
-    let server = try RealServer(.nginx(root: "/", security: .init(certificates)))
+    let server = try RealServer(.nginx(root: "/", security: .init(certificates, wantsClient: true)))
     var options = CurlLoaderOptions()
     options.certificateAuthorityFile = certificates.authority
+    options.clientCertificate = ClientCertificate(
+      certificateFile: certificates.client, keyFile: certificates.clientKey)
     _ = try await haul(paths, from: server, with: options)
     try await server.waitForReplies(paths.count)
     let replies = server.replies
-    #expect(replies.allSatisfy { $0.version == "HTTP/1.1" })
+    #expect(replies.count == paths.count && replies.allSatisfy { $0.version == "HTTP/1.1" })
     #expect(Set(replies.map(\.connection)).count <= Policy().limitTransfersPerHost)
   }
 
-  @Test(.enabled(if: DebianPackage.areWanted(.nginx, .openssl)))
-  func `a certificate of an authority that nobody knows is refused, and the error says why`() async throws {
-    let server = try RealServer(.nginx(root: "/", security: .init(Certificates(), http2: true)))
-    var policy = Policy()
-    policy.retry.firstDelay = .milliseconds(1)
-    let manager = ObjectManager(policy: policy)
-    let error = await failure { try await manager.data(for: ObjectRequest(server.url("/etc/os-release"))) }
-    #expect(error?.code == .transport && error?.message.contains("certificate") == true, "\(error as Any)")
-    #expect(server.replies.isEmpty)
+  // MARK: A proxy
+
+  @Test(.enabled(if: DebianPackage.areWanted(.nginx, .tinyproxy)))
+  func `a proxy brings the same bytes, and all come by it`() async throws {
+    let paths = try filesOfThisMachine(shortOrLong(3000, 10_000))
+    let server = try RealServer(.nginx(root: "/"))
+    let proxy = try RealServer(.tinyproxy(login: "me secret"))
+    var options = CurlLoaderOptions()
+    options.proxy = .url("http://me:secret@127.0.0.1:\(proxy.port)")
+    let haul = try await haul(paths, from: server, with: options)
+    #expect(haul.sources == [.network: paths.count])
+    try await server.waitForReplies(paths.count)
+    let replies = server.replies
+    #expect(replies.count == paths.count && replies.allSatisfy { $0.via?.contains("tinyproxy") == true })
+  }
+
+  @Test(.enabled(if: DebianPackage.areWanted(.nginx, .openssl, .tinyproxy)))
+  func `HTTP_2 in a proxy's tunnel brings the same bytes on one connection`() async throws {
+    let paths = try filesOfThisMachine(500)
+    let certificates = try Certificates()
+    let server = try RealServer(.nginx(root: "/", security: .init(certificates, http2: true)))
+    let proxy = try RealServer(.tinyproxy())
+    var options = CurlLoaderOptions()
+    options.certificateAuthorityFile = certificates.authority
+    options.proxy = .url("http://127.0.0.1:\(proxy.port)")
+    _ = try await haul(paths, from: server, with: options)
+    try await server.waitForReplies(paths.count)
+    let replies = server.replies
+    #expect(replies.allSatisfy { $0.version == "HTTP/2.0" } && Set(replies.map(\.connection)).count == 1)
+    #expect(proxy.log.count { $0.contains("CONNECT 127.0.0.1:\(server.port) ") } == 1)
   }
 
   // MARK: Others
