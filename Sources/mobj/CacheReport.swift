@@ -87,7 +87,7 @@ enum CacheReport {
   static func entryJSON(_ entry: EntrySummary, now: WallTime) -> String {
     let key = entry.key
     let isIndex = VariantIndex(entry.facts) != nil
-    let fields = isIndex ? [:] : entry.facts.head.fields
+    let fields: HeaderFields = isIndex ? [:] : entry.facts.head.fields
     let time = isIndex || entry.facts.isInvalidated ? nil : entry.facts.responseTime
     var object = JSONObject()
     object.add("id", redacted(key.id.name))
