@@ -65,39 +65,44 @@ enum CacheReport {
   ///        1.2 kB     3 h  200      https://example.com/a  "v1"
   ///          10 B    45 s  404      https://example.com/b
   ///        2.0 MB     1 d  partial  https://example.com/c
+  ///           0 B     any  index    https://example.com/d  (which variants there are of it)
   static func entry(_ entry: EntrySummary, now: WallTime) -> String {
-    let kind = entry.key.kind == .partial ? "partial" : String(entry.facts.head.status)
+    let isIndex = VariantIndex(entry.facts) != nil
+    let kind = isIndex ? "index" : entry.key.kind == .partial ? "partial" : String(entry.facts.head.status)
     var line = padded(Figures.bytes(entry.count), left: 9) + padded(age(of: entry, now: now), left: 8)
     line += "  " + padded(kind, right: 7) + "  " + redacted(entry.key.id.description)
     if !entry.key.scope.isEmpty { line += "  (of one credential)" }
-    if let etag = entry.facts.head.fields["ETag"] { line += "  " + etag }
+    if isIndex { line += "  (which variants there are of it)" }
+    if !isIndex, let etag = entry.facts.head.fields["ETag"] { line += "  " + etag }
     return Console.shown(line) + "\n"
   }
 
   /// Since the response came, or was confirmed last.
   private static func age(of entry: EntrySummary, now: WallTime) -> String {
-    entry.facts.isInvalidated ? "stale" : Figures.age(now - entry.facts.responseTime)
+    if VariantIndex(entry.facts) != nil { return "any" }
+    return entry.facts.isInvalidated ? "stale" : Figures.age(now - entry.facts.responseTime)
   }
 
   ///     {"id":"https://example.com/a","kind":"url","namespace":"","type":"good","scoped":false,"variant":false,"bytes":1234,"status":200,"etag":"\"v1\"","lastModified":null,"cacheControl":"max-age=60","responseTime":"2026-01-31T12:00:00Z","ageSeconds":180,"lastUse":"2026-01-31T12:00:05Z","key":"a7c9…"}
   static func entryJSON(_ entry: EntrySummary, now: WallTime) -> String {
-    let (key, fields) = (entry.key, entry.facts.head.fields)
+    let key = entry.key
+    let isIndex = VariantIndex(entry.facts) != nil
+    let fields: HeaderFields = isIndex ? [:] : entry.facts.head.fields
+    let time = isIndex || entry.facts.isInvalidated ? nil : entry.facts.responseTime
     var object = JSONObject()
     object.add("id", redacted(key.id.name))
     object.add("kind", key.id.kind == .url ? "url" : "oid")
     object.add("namespace", key.id.namespace)
-    object.add("type", "\(key.kind)")
+    object.add("type", isIndex ? "index" : "\(key.kind)")
     object.add("scoped", !key.scope.isEmpty)
     object.add("variant", !key.variant.isEmpty)
     object.add("bytes", entry.count)
-    object.add("status", entry.facts.head.status)
+    object.add("status", isIndex ? nil : entry.facts.head.status)
     object.add("etag", fields["ETag"])
     object.add("lastModified", fields["Last-Modified"])
     object.add("cacheControl", fields["Cache-Control"])
-    let isInvalidated = entry.facts.isInvalidated
-    let age = max(0, (now - entry.facts.responseTime).components.seconds)
-    object.add("responseTime", isInvalidated ? nil : date(entry.facts.responseTime))
-    object.add("ageSeconds", isInvalidated ? nil : Int(clamping: age))
+    object.add("responseTime", time.flatMap(date))
+    object.add("ageSeconds", time.map { Int(clamping: max(0, (now - $0).components.seconds)) })
     object.add("lastUse", date(entry.lastUse))
     object.add("key", key.digest.hex)
     return object.line

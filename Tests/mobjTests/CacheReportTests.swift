@@ -111,6 +111,17 @@ struct CacheReportTests {
     #expect(try object(CacheReport.entryJSON(entry, now: now))["ageSeconds"] is NSNull)
   }
 
+  @Test func `an index of variants is told from an answer`() throws {
+    var index = VariantIndex(generation: 1)
+    index.note(["accept"], "v", tag: "\"1\"")
+    let entry = EntrySummary(key: url("http://a/"), facts: index.facts, count: 0, lastUse: now)
+    #expect(
+      CacheReport.entry(entry, now: now) == "      0 B     any  index    http://a/  (which variants there are of it)\n")
+    let object = try object(CacheReport.entryJSON(entry, now: now))
+    #expect(object["type"] as? String == "index")
+    for name in ["status", "etag", "responseTime", "ageSeconds"] { #expect(object[name] is NSNull) }
+  }
+
   // MARK: verify, trim, clear, remove
 
   @Test func `verify tells what was good and what was not`() throws {
