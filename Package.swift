@@ -34,10 +34,12 @@ let package = Package(
       name: "ManagedObjects", dependencies: ["CurlTransfer", "Locking", "CZlib", "CCrypto", "CXXHash", "CFiles"],
       swiftSettings: strictAndMemorySafe),
     .executableTarget(name: "mobj", dependencies: ["ManagedObjects"], swiftSettings: strict),
+    .executableTarget(name: "http-cache-bridge", dependencies: ["ManagedObjects"], swiftSettings: strict),
     .executableTarget(name: "Demo", dependencies: ["ManagedObjects", "TestSupport"], swiftSettings: strict),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["ManagedObjects", "TestSupport", "CXXHash"], path: "Benchmarks",
-      swiftSettings: strict),
+      name: "Benchmarks", dependencies: ["ManagedObjects", "TestSupport", "CurlFloor"], path: "Benchmarks",
+      exclude: ["CurlFloor"], swiftSettings: strict),
+    .target(name: "CurlFloor", dependencies: ["CCurl", "CXXHash"], path: "Benchmarks/CurlFloor"),
     .target(
       name: "TestSupport", dependencies: ["ManagedObjects", "CZlib"], path: "Tests/TestSupport",
       swiftSettings: strict),

@@ -1,21 +1,32 @@
 // Measurements of this package, each beside the floor that the machine sets.
 //
-//   name    what it measures
-//   ------  ---------------------------------------------------------------------------------------------------
-//   cache   FileCache and BigFileCache beside bare system calls: put, get that hits, get that misses, contains,
-//           a step of trimming; microseconds per operation, median and 99th of a hundred, and ratio to the floor
+//   name     what it measures
+//   -------  --------------------------------------------------------------------------------------------------
+//   cache    FileCache and BigFileCache beside bare system calls: put, get that hits, get that misses, contains,
+//            a step of trimming; microseconds per operation, median and 99th of a hundred, and ratio to the floor
+//   memory   a hit in the memory cache beside a dictionary without a lock, and a whole `manage` that is answered
+//            from memory, callback included
+//   network  loads from a real nginx on this machine beside a bare C loop on libcurl, and beside what one would take
+//            instead, curl and URLSession; processor time, wall time, latency and memory. The sets:
+//              S   20,000 bodies of 16 KiB      L   one of 2 GiB
+//              M    2,000 of 256 KiB            J   2,000 of JSON, 30 KiB, sent as gzip
 //
 // Candidates run interleaved in rounds, so that what disturbs one disturbs all. Ratios, not times, are to be compared
-// between machines. Build with `-c release`.
+// between machines. Each network candidate runs in a process of its own, and each checks every byte that came.
+// Build with `-c release`.
 
 import Foundation
 
 let usage = """
-  usage: Benchmarks cache [--quick] [--json FILE] [--dir DIR]
+  usage: Benchmarks cache   [--quick] [--json FILE] [--dir DIR]
+         Benchmarks memory  [--quick] [--json FILE] [--chart FILE]
+         Benchmarks network [--quick] [--json FILE] [--chart FILE] [--dir DIR]
 
-    --quick      fewer and shorter rounds, well under a minute
-    --json FILE  also writes the figures as JSON; - is standard output, the table then goes to standard error
-    --dir DIR    where to make a folder of our own for the files, removed at the end; default: the temporary folder
+    --quick       smaller sets, fewer and shorter rounds, well under a minute
+    --json FILE   also writes the figures as JSON; - is standard output, the table then goes to standard error
+    --chart FILE  also draws the ratios with gnuplot, as SVG or, where the name ends in .png, as PNG
+    --dir DIR     where to make a folder of our own for the files, removed at the end; default: the temporary folder,
+                  for network /dev/shm, so that no disk hides the client
 
   """
 
@@ -23,35 +34,49 @@ let usage = """
 struct BenchmarkArguments {
   var isQuick = false
   var json: String?
-  var directory = FileManager.default.temporaryDirectory.path
+  var chart: String?
+  var directory: String?
 
-  init?(_ arguments: ArraySlice<String>) {
+  init?(_ arguments: ArraySlice<String>, allowed: Set<String>) {
     var rest = arguments
     while let option = rest.popFirst() {
+      guard allowed.contains(option) else { return nil }
+      if option == "--quick" {
+        isQuick = true
+        continue
+      }
+      guard let value = rest.popFirst() else { return nil }
       switch option {
-      case "--quick": isQuick = true
-      case "--json":
-        guard let file = rest.popFirst() else { return nil }
-        json = file
-      case "--dir":
-        guard let directory = rest.popFirst() else { return nil }
-        self.directory = directory
-      default: return nil
+      case "--json": json = value
+      case "--chart": chart = value
+      default: directory = value
       }
     }
   }
 }
 
 let arguments = CommandLine.arguments.dropFirst()
-switch arguments.first {
-case "cache":
-  guard let options = BenchmarkArguments(arguments.dropFirst()) else { exitWithUsage() }
-  do { try CacheBenchmark(options).run() } catch {
-    FileHandle.standardError.write(Data("Benchmarks: \(error)\n".utf8))
-    exit(1)
+let options = arguments.dropFirst()
+do {
+  switch arguments.first {
+  case "cache":
+    guard let options = BenchmarkArguments(options, allowed: ["--quick", "--json", "--dir"]) else { exitWithUsage() }
+    try CacheBenchmark(options).run()
+  case "memory":
+    guard let options = BenchmarkArguments(options, allowed: ["--quick", "--json", "--chart"]) else { exitWithUsage() }
+    try await MemoryBenchmark(options).run()
+  case "network":
+    guard let options = BenchmarkArguments(options, allowed: ["--quick", "--json", "--chart", "--dir"])
+    else { exitWithUsage() }
+    try NetworkBenchmark(options).run()
+  // A process that `network` starts: does one job, and tells on standard output how it went.
+  case "candidate": try await CandidateProcess.run(options.first ?? "")
+  case "--help", "-h": print(usage, terminator: "")
+  default: exitWithUsage()
   }
-case "--help", "-h": print(usage, terminator: "")
-default: exitWithUsage()
+} catch {
+  FileHandle.standardError.write(Data("Benchmarks: \(error)\n".utf8))
+  exit(1)
 }
 
 func exitWithUsage() -> Never {

@@ -43,7 +43,7 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   /// The first value of that name. Setting replaces all values of the name by one, or by none.
   public subscript(name: String) -> String? {
-    get { lines.first { $0.hasName(name) }.map { text(block[$0.value]) } }
+    get { find(name).map { text(block[$0.value]) } }
     set {
       remove(name)
       if let newValue { append(name, newValue) }
@@ -52,7 +52,13 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   /// All values of that name, in order.
   public func values(of name: String) -> [String] {
-    lines.filter { $0.hasName(name) }.map { text(block[$0.value]) }
+    var values: [String] = []
+    var start = 0
+    while let line = find(name, from: start) {
+      values.append(text(block[line.value]))
+      start = line.whole.upperBound
+    }
+    return values
   }
 
   /// All values of that name as one list, joined by ", " (RFC 9110 section 5.3); nil when there is none.
@@ -61,7 +67,7 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
     return all.isEmpty ? nil : all.joined(separator: ", ")
   }
 
-  public func contains(_ name: String) -> Bool { lines.contains { $0.hasName(name) } }
+  public func contains(_ name: String) -> Bool { find(name) != nil }
 
   public mutating func append(_ name: String, _ value: String) {
     guard let bytes = Self.bytes(value) else {
@@ -86,7 +92,11 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
   }
 
   public mutating func remove(_ name: String) {
-    for line in Array(lines).reversed() where line.hasName(name) { block.removeSubrange(line.whole) }
+    var start = 0
+    while let line = find(name, from: start) {
+      block.removeSubrange(line.whole)
+      start = line.whole.lowerBound
+    }
   }
 
   public func makeIterator() -> Iterator { Iterator(lines: lines.makeIterator()) }
@@ -104,6 +114,26 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   private var lines: Lines { Lines(block: block) }
 
+  /// The next line of that name from a line's beginning on. Every response is asked for some twenty names, most of which
+  /// are not there, so this takes nothing apart.
+  private func find(_ name: String, from start: Int = 0) -> (whole: Range<Int>, value: Range<Int>)? {
+    let bytes = block.span
+    let wanted = name.utf8.span
+    var start = start
+    while start < bytes.count {
+      var at = start
+      while at < bytes.count, at - start < wanted.count, bytes[at] != 0x3A,
+        lowered(bytes[at]) == lowered(wanted[at - start])
+      { at += 1 }
+      let hasName = at - start == wanted.count && at < bytes.count && bytes[at] == 0x3A
+      var end = at
+      while end < bytes.count, bytes[end] != 0x0A { end += 1 }
+      if hasName { return (start..<(end + 1), (at + 2)..<end) }
+      start = end + 1
+    }
+    return nil
+  }
+
   /// Walks the block, a line a step.
   fileprivate struct Lines: Sequence, IteratorProtocol {
     let block: [UInt8]
@@ -114,20 +144,13 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
       let colon = block[start...].firstIndex(of: 0x3A) ?? block.count
       let end = block[start...].firstIndex(of: 0x0A) ?? block.count
       defer { start = end + 1 }
-      return Line(block: block, name: start..<colon, value: (colon + 2)..<end)
+      return Line(name: start..<colon, value: (colon + 2)..<end)
     }
   }
 
   fileprivate struct Line {
-    let block: [UInt8]
     let name: Range<Int>
     let value: Range<Int>
-    var whole: Range<Int> { name.lowerBound..<(value.upperBound + 1) }
-
-    func hasName(_ wanted: String) -> Bool {
-      let wanted = wanted.utf8
-      return wanted.count == name.count && zip(block[name], wanted).allSatisfy { lowered($0) == lowered($1) }
-    }
   }
 
   /// Whether these are lines just as `append` makes them; a cached head is read without taking it apart.

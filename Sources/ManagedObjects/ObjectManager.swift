@@ -105,6 +105,16 @@ public final class ObjectManager: Sendable {
     return try await core.answer(request, output.decoder, output: output, progress)
   }
 
+  /// The HTTP answer itself, whatever its status, for those who want no object: any method, through the same cache,
+  /// loaders and transfer slots. Equal GETs that overlap share one exchange; nothing is tried again by itself.
+  ///
+  /// Stored answers are used as RFC 9111 allows a private cache. The caller's conditions and range are answered from what is
+  /// stored, where that is fresh or was just found to be so.
+  /// - Throws: `ObjectError` where no answer came and nothing stored may stand in for it.
+  public nonisolated(nonsending) func response(
+    to request: LoadRequest
+  ) async throws(ObjectError) -> LoadResponse { try await core.response(to: request) }
+
   /// Loads into the file cache what will be wanted soon, and makes no object. At low priority at most, until a user
   /// wants the same.
   /// - Returns: the error of each request that failed, by its place in `requests`. Cancelling the task stops those that

@@ -125,8 +125,14 @@ extension Core {
     return MemoryKey(id: key.id, scope: key.scope, representation: representation)
   }
 
+  /// Most requests ask nothing special: for them it is judged once, and noted how long that holds.
   private func isFresh(_ ready: ReadyObject, _ key: HandlerKey) -> Bool {
-    if case .fresh = verdict(ready.facts, key, mode: key.mode) { true } else { false }
+    let isPlain = key.mode == .standard && key.freshness == .http && key.fields.isEmpty
+    let now = time.wallNow
+    if isPlain, ready.facts.responseTime <= now, now < ready.freshUntil { return true }
+    guard case .fresh = verdict(ready.facts, key, mode: key.mode) else { return false }
+    if isPlain { ready.freshUntil = FreshnessRule.end(of: ready.facts) }
+    return true
   }
 
   private func answer(_ seat: any Seat, _ ready: ReadyObject, _ key: HandlerKey, _ caller: Caller) {
@@ -164,13 +170,15 @@ extension Core {
             + "NUL and characters above U+00FF."))
     }
     return id(of: request).map { id in
-      HandlerKey(
+      var key = HandlerKey(
         id: id,
         scope: scopes.scope(named: request.credentialScope, fields: request.fields) {
           SHA256Digest(of: $0, key: processSecret).hex
         },
         fields: request.fields, mode: request.mode, freshness: request.freshness ?? policy.freshness,
         limitBytes: request.limitBytes)
+      key.mayUseAnonymous = request.credentialScope == nil && scopes.isCookieOnly(request.fields)
+      return key
     }
   }
 

@@ -70,7 +70,6 @@ extension Core {
     guard let backend else { return false }
     let result = await onFilePool { [self] () -> Result<Bool, ObjectError> in
       do {
-        if try backend.contains(entryKey(key, in: backend)) { return .success(true) }
         return .success(try !answers(to: key, in: backend).isEmpty)
       } catch {
         return .failure(ObjectError(cacheFault: error))
@@ -88,7 +87,7 @@ extension Core {
     let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
     forget(key, request)
     try await changing { [self] in
-      var writer = try backend.begin(entryKey(key, in: backend), expectedBytes: bytes.count)
+      var writer = try begin(key, head, expectedBytes: bytes.count, in: backend)
       try writer.append(bytes.bytes)
       _ = try writer.commit(facts)
     }
@@ -100,9 +99,7 @@ extension Core {
     memory.updateFacts(where: { $0.id == key.id }, to: { $0.invalidated })
     guard let backend else { return }
     try await changing { [self] in
-      for (entryKey, lease) in try answers(to: key, in: backend) {
-        try backend.update(entryKey, facts: lease.facts.invalidated)
-      }
+      try invalidate(key, in: backend)
     }
   }
 
@@ -111,9 +108,7 @@ extension Core {
     forget(key, request)
     guard let backend else { return }
     try await changing { [self] in
-      // Its own also where it is too damaged to be found.
-      try backend.remove(entryKey(key, in: backend))
-      for (entryKey, _) in try answers(to: key, in: backend) { try backend.remove(entryKey) }
+      try remove(key, in: backend)
     }
     forget(key, request)
   }
@@ -171,7 +166,7 @@ extension Core {
     if let error { throw error }
   }
 
-  private nonisolated(nonsending) func onFilePool<Outcome: Sendable>(
+  nonisolated(nonsending) func onFilePool<Outcome: Sendable>(
     _ work: @escaping @Sendable () -> Outcome
   ) async -> Outcome {
     await withCheckedContinuation { continuation in

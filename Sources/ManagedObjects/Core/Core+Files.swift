@@ -9,7 +9,7 @@ extension Core {
       return lookedUp(handler, key.mode == .noStore || key.mode == .reload ? .nothing : memoryBase(handler, key))
     }
     filePool.run { [self] in
-      let found = find(key, in: backend)
+      let found = find(handler, key, in: backend)
       if case .nothing = found { return lookedUp(handler, memoryBase(handler, key)) }
       lookedUp(handler, found)
     }
@@ -19,33 +19,63 @@ extension Core {
     step { $0.lookedUp(handler, found, now: self.time.now) }
   }
 
-  private func find(_ key: HandlerKey, in backend: any CacheBackend) -> CoreState.LookUp {
+  private func find(_ handler: HandlerID, _ key: HandlerKey, in backend: any CacheBackend) -> CoreState.LookUp {
     do {
       var best = CoreState.LookUp.nothing
       for (entryKey, lease) in try answers(to: key, in: backend) {
-        let found = judge(lease, entryKey, key)
+        let found = judge(lease, entryKey, key, handler)
         if case .usable = found { return found }
         if case .nothing = best { best = found }
       }
-      return best
+      return try failure(key, in: backend).map { .failed($0) } ?? best
     } catch {
       cacheFailed(key.id, ObjectError(cacheFault: error))
     }
     return .nothing
   }
 
-  /// The entries that may answer it: its own, and a public one, which is everybody's.
-  func answers(to key: HandlerKey, in backend: any CacheBackend) throws -> [(EntryKey, any EntryLease)] {
-    let own = entryKey(key, in: backend)
-    var answers: [(EntryKey, any EntryLease)] = []
-    if let lease = try backend.lookUp(own) { answers.append((own, lease)) }
-    guard !key.scope.isEmpty else { return answers }
-    let shared = EntryKey(key.id)
-    if let lease = try backend.lookUp(shared), StoreRule.isPublic(lease.facts.head) { answers.append((shared, lease)) }
-    return answers
+  /// A stored error, while it is fresh; asked for where no success is.
+  private func failure(_ key: HandlerKey, in backend: any CacheBackend) throws -> ObjectError? {
+    guard key.freshness == .http, key.mode == .standard else { return nil }
+    for (_, lease) in try answers(to: key, .error, in: backend) {
+      guard case .fresh = verdict(lease.facts, key, mode: key.mode) else { continue }
+      let head = lease.facts.head
+      return ObjectError(
+        .httpStatus, CoreState.message(head), head: head,
+        bodyStart: (try? lease.data().prefix(BodyIntake.limitStartBytes)) ?? Data())
+    }
+    return nil
   }
 
-  private func judge(_ lease: any EntryLease, _ entryKey: EntryKey, _ key: HandlerKey) -> CoreState.LookUp {
+  /// An answer that is no success, kept beside a good one for as long as the server says.
+  func storeFailure(_ head: LoadHead, _ start: Data, _ job: AttemptJob) {
+    guard let backend,
+      StoreRule.mayStoreFailure(
+        head: head, requestFields: job.key.fields, freshness: job.key.freshness, mode: job.key.mode, now: time.wallNow)
+    else { return }
+    let facts = EntryFacts(
+      head: StoreRule.stored(head), requestTime: time.wallNow, responseTime: time.wallNow,
+      varying: StoreRule.varying(head: head, requestFields: job.key.fields, secrets: secrets))
+    filePool.run { [self] in put(start, facts, job.key, .error, in: backend) }
+  }
+
+  /// Stale, but good enough while one load in the background asks the server, for all who ask meanwhile.
+  private func servesWhileRefreshing(
+    _ lease: any EntryLease, _ key: HandlerKey, _ handler: HandlerID
+  ) -> Bool {
+    guard key.mode == .standard, key.freshness == .http, !isSuspect(key), !lease.facts.isInvalidated,
+      !CacheControl(key.fields).restrictsAge,
+      StaleRule.mayAnswer(with: lease.facts, on: .revalidating, freshness: key.freshness, now: time.wallNow),
+      let text = read({ $0.handlers[handler]?.locations.first }), case .success(let location) = URLRule.parse(text)
+    else { return false }
+    let request = LoadRequest(location: location.text, fields: key.fields, limitBytes: key.limitBytes)
+    refresh(ResponseJob(key: key, request: request, location: location))
+    return true
+  }
+
+  private func judge(
+    _ lease: any EntryLease, _ entryKey: EntryKey, _ key: HandlerKey, _ handler: HandlerID
+  ) -> CoreState.LookUp {
     let facts = lease.facts
     switch verdict(facts, key, mode: key.mode, isSuspect: isSuspect(key)) {
     case .fresh:
@@ -56,6 +86,9 @@ extension Core {
         source = .stale
       }
       let loaded = Loaded(id: key.id, head: facts.head, source: source, body: .lease(lease))
+      return .usable(LoadedBody(loaded: loaded, facts: facts, mayKeep: true, hasBytes: true))
+    case .stale where servesWhileRefreshing(lease, key, handler):
+      let loaded = Loaded(id: key.id, head: facts.head, source: .stale, body: .lease(lease))
       return .usable(LoadedBody(loaded: loaded, facts: facts, mayKeep: true, hasBytes: true))
     case .stale(let conditions):
       return key.mode == .onlyIfCached
@@ -128,7 +161,10 @@ extension Core {
     let kept: Loaded.Body
     switch body {
     case .memory(let data):
-      if let backend, mayStore { put(data, facts, job.key, in: backend) }
+      if let backend, mayStore {
+        put(data, facts, job.key, in: backend)
+        forgetError(job.key, in: backend)
+      }
       kept = .memory(data)
     case .pending(let entry):
       do throws(ObjectError) { kept = try commit(entry, facts, job.key) } catch { return .failure(error) }
@@ -142,9 +178,11 @@ extension Core {
   }
 
   /// The object is delivered whatever happens here.
-  private func put(_ data: Data, _ facts: EntryFacts, _ key: HandlerKey, in backend: any CacheBackend) {
+  func put(
+    _ data: Data, _ facts: EntryFacts, _ key: HandlerKey, _ kind: EntryKey.Kind = .good, in backend: any CacheBackend
+  ) {
     do {
-      var writer = try backend.begin(entryKey(key, in: backend, facts.head), expectedBytes: data.count)
+      var writer = try begin(key, facts.head, kind, expectedBytes: data.count, in: backend)
       try writer.append(data.bytes)
       _ = try writer.commit(facts)
       cacheWorked()
@@ -153,7 +191,7 @@ extension Core {
     }
   }
 
-  private func commit(
+  func commit(
     _ entry: PendingEntry, _ facts: EntryFacts, _ key: HandlerKey
   ) throws(ObjectError) -> Loaded.Body {
     guard var writer = entry.take() else { throw ObjectError(.cacheBroken, "The body was lost on its way; ask again.") }
@@ -205,44 +243,9 @@ extension Core {
   /// Where a body may go while it arrives; nil: into memory only.
   func open(_ job: AttemptJob, _ head: LoadHead) -> BodyStore.Open? {
     if let backend, mayStore(head, job.key) {
-      return { [self] expected in
-        try backend.begin(entryKey(job.key, in: backend, head), expectedBytes: expected)
-      }
+      return { [self] expected in try begin(job.key, head, expectedBytes: expected, in: backend) }
     }
     guard let output = job.output else { return nil }
     return { _ in try output.begin() }
-  }
-
-  // MARK: Keys
-
-  /// The entry of this request; a public answer's under everybody's name.
-  func entryKey(_ key: HandlerKey, in backend: any CacheBackend, _ head: LoadHead? = nil) -> EntryKey {
-    if key.scope.isEmpty || head.map(StoreRule.isPublic) == true { return EntryKey(key.id) }
-    guard key.scope.hasPrefix("secret:") else { return EntryKey(key.id, scope: key.scope) }
-    let secret = secret(of: backend)
-    let scope = scopes.scope(named: nil, fields: key.fields) { SHA256Digest(of: $0, key: secret).hex }
-    return EntryKey(key.id, scope: scope)
-  }
-
-  /// The folder's own secret: with it the same credential finds its entries again in the next process.
-  private func secret(of backend: any CacheBackend) -> [UInt8] {
-    if let known = backendSecret.withLock({ $0 }) { return known }
-    let secret: [UInt8]
-    do { secret = try backend.secret() } catch {
-      cacheFailed(nil, ObjectError(cacheFault: error))
-      secret = processSecret
-    }
-    return backendSecret.withLock { known in
-      known = known ?? secret
-      return known ?? secret
-    }
-  }
-
-  /// Values of secret fields that Vary names, as they may be stored.
-  private var secrets: VaryRule.Secrets {
-    VaryRule.Secrets(names: policy.secretFields) { [self] value in
-      let key = backend.map { secret(of: $0) } ?? processSecret
-      return SHA256Digest(of: Array(value.utf8), key: key).hex
-    }
   }
 }

@@ -21,6 +21,8 @@ final class Core: Sendable {
   let backendSecret = Lock<[UInt8]?>(nil)
   /// Apart from the state: a hit waits for nobody who coordinates loads.
   let hits = Lock(MemoryHits())
+  /// Equal requests for the HTTP answer share one load.
+  let flights = SingleFlight<ExchangeKey, Result<LoadResponse, ObjectError>>()
   private let state: Lock<CoreState>
   private let lastSeat = Lock<UInt64>(0)
   private let beginnings = Trampoline()
@@ -78,6 +80,9 @@ final class Core: Sendable {
     case .lookUp(let handler, let key): beginnings.run { [self] in lookUp(handler, key) }
     case .attempt(let job): beginnings.run { [self] in attempt(job) }
     case .cancelAttempt(let attempt): attempt.cancel()
+    case .beginExchange(let exchange): beginnings.run { exchange.begin() }
+    case .closeExchange(let exchange): exchange.close()
+    case .releaseExchange(let exchange): withExtendedLifetime(exchange) {}
     case .store(let job): store(job)
     case .decode(let job): decode(job)
     case .end(let seat, let ending): seat.end(ending, from: .library)
@@ -125,6 +130,7 @@ final class Core: Sendable {
       LoadAttempt.Listener(
         progress: { [self] progress in step { $0.progressed(job.handler, number: job.number, progress) } },
         end: { [self] outcome in
+          if case .status(let head, let start) = outcome { storeFailure(head, start, job) }
           step {
             $0.attemptEnded(
               job.handler, number: job.number, outcome, now: self.time.now, wallNow: self.time.wallNow,
@@ -138,14 +144,20 @@ final class Core: Sendable {
   }
 
   private func intakePlan(_ job: AttemptJob) -> IntakePlan {
-    var plan = IntakePlan()
-    plan.method = job.request.method
+    var plan = intakePlan(job.key.id, job.request)
     plan.isConditional = job.isConditional
-    plan.limitBytes = job.request.limitBytes
+    plan.open = { [self] head in open(job, head) }
+    return plan
+  }
+
+  /// What every load is checked against, and where its bytes go.
+  func intakePlan(_ id: ObjectID, _ request: LoadRequest) -> IntakePlan {
+    var plan = IntakePlan()
+    plan.method = request.method
+    plan.limitBytes = request.limitBytes
     plan.limits = BodyStore.Limits(
       inMemoryBytes: max(0, policy.limitBodyInMemoryBytes), memoryOnlyBytes: policy.limitMemoryOnlyBodyBytes)
-    plan.open = { [self] head in open(job, head) }
-    plan.onFault = { [self] error in cacheFailed(job.key.id, error) }
+    plan.onFault = { [self] error in cacheFailed(id, error) }
     if let backend, !backend.appendsQuickly { plan.pool = { [filePool] work in filePool.run(work) } }
     return plan
   }

@@ -5,6 +5,8 @@ extension CoreState {
   enum LookUp: Sendable {
     case usable(LoadedBody)
     case base(StoredBase)
+    /// The server's last word was this error, and it said for how long.
+    case failed(ObjectError)
     case nothing
   }
 
@@ -24,6 +26,7 @@ extension CoreState {
     case .base(let base):
       handlers[id]?.base = base
       advance(id, .foundNothing, now, &work)
+    case .failed(let error): fail(id, error, now, &work)
     case .nothing:
       if key.mode == .onlyIfCached {
         fail(
@@ -33,6 +36,31 @@ extension CoreState {
         advance(id, .foundNothing, now, &work)
       }
     }
+    return work
+  }
+
+  // MARK: Exchanges
+
+  /// Waits for a transfer slot with all others. nil: closed.
+  mutating func enter(
+    _ exchange: any SlotTaker, host: String, priority: LoadPriority, now: ContinuousClock.Instant
+  ) -> (id: HandlerID?, work: [Work]) {
+    guard !isClosed else { return (nil, []) }
+    let id = makeID()
+    var work: [Work] = []
+    exchanges[id] = exchange
+    transfers.enqueue(id, host: host, priority: priority, at: now)
+    startTransfers(now, &work)
+    return (id, work)
+  }
+
+  /// Its slot, or its place in the queue, is free again.
+  mutating func leave(exchange id: HandlerID, now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    guard let exchange = exchanges.removeValue(forKey: id) else { return work }
+    if !transfers.cancel(id) { transfers.finished(id) }
+    startTransfers(now, &work)
+    work.append(.releaseExchange(exchange))
     return work
   }
 
@@ -76,7 +104,9 @@ extension CoreState {
   /// Gives free slots to those whose turn it is.
   mutating func startTransfers(_ now: ContinuousClock.Instant, _ work: inout [Work]) {
     guard !isClosed else { return }
-    for id in transfers.startable(at: now) { beginAttempt(id, now, &work) }
+    for id in transfers.startable(at: now) {
+      if let exchange = exchanges[id] { work.append(.beginExchange(exchange)) } else { beginAttempt(id, now, &work) }
+    }
     guard let wake = transfers.nextWake(after: now), wakeAt.map({ wake < $0 || $0 <= now }) ?? true else { return }
     wakeAt = wake
     work.append(.startTransfers(after: wake - now))
@@ -91,13 +121,13 @@ extension CoreState {
     if !request.fields.contains("Accept-Encoding"), !request.fields.contains("Range") {
       request.fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
     }
-    handlers[id]?.apply { $0.attempts += 1 }
+    record.attempts += 1
     statistics.loads += 1
-    report(.loadStarted(record.key.id, location: redacted(location.text), attempt: record.attempts + 1), &work)
+    report(.loadStarted(record.key.id, location: redacted(location.text), attempt: record.attempts), &work)
     work.append(
       .attempt(
         AttemptJob(
-          handler: id, number: record.attempts + 1, key: record.key, request: request,
+          handler: id, number: record.attempts, key: record.key, request: request,
           isConditional: !conditions.isEmpty, output: record.output)))
   }
 
@@ -113,7 +143,7 @@ extension CoreState {
   mutating func progressed(_ id: HandlerID, number: Int, _ progress: LoadProgress) -> [Work] {
     guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return [] }
     handlers[id]?.attemptBytes = progress.receivedBytes
-    guard let shown = handlers[id]?.apply({ $0.progress.pass(progress) }) else { return [] }
+    guard let shown = record.progress.pass(progress) else { return [] }
     record.handler.published.withLock { $0.progress = shown }
     let listeners = record.seats.values.filter(\.wantsProgress)
     return listeners.isEmpty ? [] : [.progress(listeners, shown)]
@@ -139,15 +169,15 @@ extension CoreState {
       let error = ObjectError(.httpStatus, Self.message(head), head: head, bodyStart: start)
       let retryAfter =
         [429, 503].contains(head.status) ? RetryAfterRule.delay(head.fields["Retry-After"], now: wallNow) : nil
-      attemptFailed(id, error, retryAfter: retryAfter, now, random, &work)
+      attemptFailed(id, error, retryAfter: retryAfter, now, wallNow, random, &work)
     case .failure(let error):
-      attemptFailed(id, error, retryAfter: nil, now, random, &work)
+      attemptFailed(id, error, retryAfter: nil, now, wallNow, random, &work)
     }
     startTransfers(now, &work)
     return work
   }
 
-  private static func message(_ head: LoadHead) -> String {
+  static func message(_ head: LoadHead) -> String {
     "The server answered with status \(head.status)\(head.reason.isEmpty ? "" : " (\(head.reason))")."
   }
 
@@ -161,10 +191,30 @@ extension CoreState {
   }
 
   private mutating func attemptFailed(
-    _ id: HandlerID, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant, _ random: Double,
-    _ work: inout [Work]
+    _ id: HandlerID, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant, _ wallNow: WallTime,
+    _ random: Double, _ work: inout [Work]
   ) {
+    if fallsBack(id, after: error, now, wallNow, &work) { return }
     if mayGoOn(id, after: error, retryAfter: retryAfter, now, random, &work) { enqueue(id, now, &work) }
+  }
+
+  /// A permitted stale answer comes before any retry, but after the last mirror.
+  private mutating func fallsBack(
+    _ id: HandlerID, after error: ObjectError, _ now: ContinuousClock.Instant, _ wallNow: WallTime, _ work: inout [Work]
+  ) -> Bool {
+    guard let record = handlers[id], record.location >= record.locations.count - 1,
+      let base = record.base, let lease = base.lease, let occasion = StaleRule.Occasion(error),
+      StaleRule.mayBridge(base.facts, occasion, mode: record.key.mode, freshness: record.key.freshness, now: wallNow)
+    else { return false }
+    let loaded = Loaded(id: record.key.id, head: base.facts.head, source: .stale, body: .lease(lease))
+    if let refusal = record.key.refusal(ofBytes: loaded.count) {
+      fail(id, refusal, now, &work)
+      return true
+    }
+    handlers[id]?.body = LoadedBody(loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true)
+    report(.loadFinished(record.key.id, .stale, bytes: loaded.count), &work)
+    advance(id, .fellBack, now, &work)
+    return true
   }
 
   /// True: try the next location now. Else it is tried later, or the load has failed.
@@ -178,10 +228,9 @@ extension CoreState {
     }
     // The bytes of an error page are none of the object's.
     let hasNewBytes = error.code != .httpStatus && record.attemptBytes > record.mostBytes
-    if hasNewBytes { handlers[id]?.mostBytes = record.attemptBytes }
-    let step = handlers[id]?.apply {
-      $0.retry?.next(after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random)
-    }
+    if hasNewBytes { record.mostBytes = record.attemptBytes }
+    let step = record.retry?.next(
+      after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random)
     switch step ?? .giveUp(error) {
     case .again(let location, let delay):
       statistics.retries += 1

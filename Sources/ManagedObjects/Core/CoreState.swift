@@ -22,6 +22,8 @@ struct CoreState: Sendable {
   var byKey: [HandlerKey: HandlerID] = [:]
   var bySeat: [SeatID: HandlerID] = [:]
   var live: LiveQueue<HandlerID>
+  /// Requests for the HTTP answer; they share the transfer slots, and the numbers, with the handlers.
+  var exchanges: [HandlerID: any SlotTaker] = [:]
   var transfers: TransferQueue<HandlerID>
   var failures: FailureMemory<FailureKey>
   var suspects: SuspectMemory<FailureKey>
@@ -79,9 +81,13 @@ struct CoreState: Sendable {
     return record.seats.values.contains { $0.representation == representation }
   }
 
-  private mutating func makeHandler(_ key: HandlerKey) -> HandlerID {
+  mutating func makeID() -> HandlerID {
     lastHandler += 1
-    let id = HandlerID(number: lastHandler)
+    return HandlerID(number: lastHandler)
+  }
+
+  private mutating func makeHandler(_ key: HandlerKey) -> HandlerID {
+    let id = makeID()
     handlers[id] = HandlerRecord(id, key, settings.policy.whenLastLeaves)
     byKey[key] = id
     return id
@@ -125,6 +131,8 @@ struct CoreState: Sendable {
     isClosed = true
     var work: [Work] = []
     for id in handlers.keys.sorted(by: { $0.number < $1.number }) { advance(id, .cancelled(.closed), now, &work) }
+    work += exchanges.values.map { .closeExchange($0) }
+    exchanges = [:]
     return work
   }
 
@@ -134,12 +142,14 @@ struct CoreState: Sendable {
   mutating func advance(
     _ id: HandlerID, _ event: HandlerState.Event, _ now: ContinuousClock.Instant, _ work: inout [Work]
   ) {
-    guard let actions = handlers[id]?.state.handle(event) else { return }
-    for action in actions { take(action, id, now, &work) }
-    guard let state = handlers[id]?.state else { return }
-    live.update(id, state.priority, state.seats.isEmpty ? .hasNobody : state.holdsPlace ? .held : .bumpable)
-    transfers.changePriority(id, to: state.priority)
-    handlers[id]?.publish()
+    guard let record = handlers[id] else { return }
+    for action in record.state.handle(event) { take(action, id, now, &work) }
+    // It may be gone now, and what it left behind is done.
+    guard record.state.phase != .finished else { return }
+    let priority = record.state.priority
+    live.update(id, priority, record.state.seats.isEmpty ? .hasNobody : record.state.holdsPlace ? .held : .bumpable)
+    transfers.changePriority(id, to: priority)
+    record.publish()
   }
 
   private mutating func take(
@@ -151,7 +161,6 @@ struct CoreState: Sendable {
     case .stopLoad: stopLoad(id, now, &work)
     case .store: if let job = handlers[id]?.storeJob { work.append(.store(job)) }
     case .decode(let form): if let job = handlers[id]?.decodeJob(form) { work.append(.decode(job)) }
-    // No copy of the record is held here: each leaving would copy all its seats.
     case .end(let seats, let how): end(seats, how, id, &work)
     case .finish: finish(id, now, &work)
     }
@@ -229,7 +238,7 @@ struct CoreState: Sendable {
 }
 
 extension HandlerRecord {
-  mutating func add(_ joiner: CoreState.Joiner) {
+  func add(_ joiner: CoreState.Joiner) {
     seats[joiner.seat.id] = joiner.seat
     for location in joiner.locations where !locations.contains(location) { locations.append(location) }
     output = output ?? joiner.output

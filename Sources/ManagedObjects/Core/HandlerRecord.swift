@@ -12,6 +12,9 @@ struct HandlerKey: Hashable, Sendable {
   let mode: CacheMode
   let freshness: Freshness
   let limitBytes: Int?
+  /// What came for a request without credentials answers this one too, unless it varies on them: its only secret is a
+  /// cookie. RFC 9111 has no rule about cookies, and servers that give answers by them say so in Vary.
+  var mayUseAnonymous = false
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(id)
@@ -65,7 +68,12 @@ struct LoadTimes: Sendable {
 }
 
 /// One handler, as the core keeps it under its lock.
-struct HandlerRecord: Sendable {
+///
+/// A reference, since it is large and every step looks at it many times: copies of a value took most of a request's
+/// time. So what is read of it after a change is what it is now; take out before what must be known as it was.
+/// Sound although unchecked: it is in one table of one `CoreState`, whose lock is held by all who read or change it; once
+/// it has left the table nobody does.
+final class HandlerRecord: @unchecked Sendable {
   let id: HandlerID
   let key: HandlerKey
   let handler: Handler
@@ -100,9 +108,6 @@ struct HandlerRecord: Sendable {
     handler = Handler(key.id)
     state = HandlerState(whenLastLeaves: whenLastLeaves)
   }
-
-  /// In place, without copying what is stored.
-  mutating func apply<Result>(_ change: (inout Self) -> Result) -> Result { change(&self) }
 
   var publicState: Handler.State {
     switch state.phase {

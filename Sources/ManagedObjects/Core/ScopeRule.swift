@@ -16,4 +16,10 @@ struct ScopeRule: Sendable {
     }.sorted()
     return secrets.isEmpty ? "" : "secret:" + digest(Array(secrets.joined().utf8))
   }
+
+  /// Whether of all secret fields there is only Cookie.
+  func isCookieOnly(_ fields: HeaderFields) -> Bool {
+    let secrets = Set(fields.map { $0.name.lowercased() }.filter(secretFields.contains))
+    return secrets == ["cookie"]
+  }
 }

@@ -1,9 +1,14 @@
-/// What is to be done once the core's lock has been let go. Carries all it needs.
-enum Work: Sendable {
+/// What is to be done once the core's lock has been let go. Carries all it needs; boxed, since some is large and all is
+/// handed on a few times.
+indirect enum Work: Sendable {
   case lookUp(HandlerID, HandlerKey)
   /// The handler's turn has come: begin its next attempt.
   case attempt(AttemptJob)
   case cancelAttempt(LoadAttempt)
+  /// The same for a request for the HTTP answer.
+  case beginExchange(any SlotTaker)
+  case closeExchange(any SlotTaker)
+  case releaseExchange(any SlotTaker)
   case store(StoreJob)
   case decode(DecodeJob)
   case end(any Seat, SeatEnding)
@@ -21,7 +26,7 @@ enum Work: Sendable {
   /// To be done before anybody is told: a slot that came free is filled, and a load's events keep their order.
   var goesFirst: Bool {
     switch self {
-    case .attempt, .cancelAttempt, .report: true
+    case .attempt, .cancelAttempt, .beginExchange, .report: true
     default: false
     }
   }

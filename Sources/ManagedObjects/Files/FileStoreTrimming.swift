@@ -14,7 +14,7 @@ extension FileStore {
   private static let leastEntriesOfRun = 64
 
   private var isWhole: Bool { format.backend == .fileCache }
-  private var slices: Int { isWhole ? 1 : 10 }
+  var slices: Int { isWhole ? 1 : 10 }
 
   // MARK: Noticing
 
@@ -105,6 +105,12 @@ extension FileStore {
     return HeldFile(file)
   }
 
+  /// Who asks for a step gets it also when the background worker, woken by a commit just now, is at it.
+  private func lockAfterWorker(_ folder: StoreFolder, _ budget: Duration) -> HeldFile? {
+    worker.wait(atMost: budget)
+    return trimLock(folder)
+  }
+
   // MARK: Steps
 
   /// The next slice: all of a `FileCache`, a tenth of a `BigFileCache`, where the last step of any process ended.
@@ -112,7 +118,7 @@ extension FileStore {
     let deadline = time.now + budget
     var result = TrimResult()
     guard let folder = openFolder() else { return result }
-    guard let lock = trimLock(folder) else {
+    guard let lock = trimLock(folder) ?? lockAfterWorker(folder, budget) else {
       result.isDone = !limitRule(folder).isOver(folder.counters.total)
       return result
     }

@@ -27,6 +27,9 @@ package struct CacheControl: Hashable, Sendable {
   /// Without a value: the greatest time.
   package var maxStale: Duration?
 
+  /// A request that does not take whatever is fresh.
+  package var restrictsAge: Bool { noCache || maxAge != nil || minFresh != nil }
+
   package static var limit: Duration { .seconds(1 << 31) }
 
   package init(_ fields: HeaderFields) {

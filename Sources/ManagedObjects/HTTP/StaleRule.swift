@@ -23,6 +23,14 @@ package enum StaleRule {
     return staleness <= limit
   }
 
+  /// The same for a load that failed: only where the caller left it to the rules, and never what was invalidated.
+  package static func mayBridge(
+    _ facts: EntryFacts, _ occasion: Occasion, mode: CacheMode, freshness: Freshness, now: WallTime
+  ) -> Bool {
+    (mode == .standard || mode == .forceCache) && !facts.isInvalidated
+      && mayAnswer(with: facts, on: occasion, freshness: freshness, now: now)
+  }
+
   /// nil: not on this occasion.
   private static func limit(on occasion: Occasion, _ control: CacheControl) -> Duration? {
     switch occasion {

@@ -10,17 +10,18 @@ package enum StoreRule {
     return freshness != .http || isStorable(head, requestFields)
   }
 
-  /// Whether the answer that is no success may be stored, beside a good one: where the server itself says for how long.
+  /// Whether the answer that is no success may be stored, beside a good one: where it is fresh for a time, as the server
+  /// says or as its status lets one guess (section 4.2.2).
   /// Under `.immutable` and `.ttl` never, since what the caller promised about the object is not true of an error.
   package static func mayStoreFailure(
-    head: LoadHead, requestFields: HeaderFields, freshness: Freshness, mode: CacheMode
+    head: LoadHead, requestFields: HeaderFields, freshness: Freshness, mode: CacheMode, now: WallTime
   ) -> Bool {
     // 304 is about another response, 416 about a part.
     guard head.status >= 300, ![304, 412, 416].contains(head.status), mode != .noStore, freshness == .http else {
       return false
     }
-    let isTimed = CacheControl(head.fields).maxAge.map { $0 > .zero } ?? head.fields.contains("Expires")
-    return isTimed && isStorable(head, requestFields)
+    return FreshnessRule.lifetime(of: EntryFacts(head: head, requestTime: now, responseTime: now)) > .zero
+      && isStorable(head, requestFields)
   }
 
   private static func isStorable(_ head: LoadHead, _ requestFields: HeaderFields) -> Bool {

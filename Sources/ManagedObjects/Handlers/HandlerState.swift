@@ -42,6 +42,8 @@ struct HandlerState: Sendable {
     /// Nothing usable: the bytes must be loaded.
     case foundNothing
     case received
+    /// The load failed, and what is stored stands in for it.
+    case fellBack
     /// 304, but what it speaks of is gone: load once more.
     case lostBytes
     case stored
@@ -135,6 +137,7 @@ struct HandlerState: Sendable {
     case .foundNothing: return move(from: .lookingUp, to: .loading, [.load])
     case .foundUsable: return phase == .lookingUp ? decodeAll() : []
     case .received: return move(from: .loading, to: .storing, [.store])
+    case .fellBack: return phase == .loading ? decodeAll() : []
     case .lostBytes: return move(from: .storing, to: .loading, [])
     case .stored: return phase == .storing ? decodeAll() : []
     case .failed(let error): return finish(.failed(error))

@@ -16,6 +16,8 @@ struct IntakePlan: Sendable {
   var method = "GET"
   /// 304 is an answer only to a request that asked for it.
   var isConditional = false
+  /// Every status is an answer, and its body is kept; else those that are no success are cut short.
+  var takesAnyStatus = false
   /// We asked for gzip and deflate ourselves, and so undo them.
   var undoesCoding = true
   /// Of the decoded body.
@@ -136,6 +138,7 @@ struct BodyIntake: ~Copyable, Sendable {
   private func kind(of head: LoadHead) -> Kind {
     switch head.status {
     case 304 where plan.isConditional: .dropped
+    case _ where plan.takesAnyStatus: .body
     case 206: .start
     case 200..<300: .body
     default: .start

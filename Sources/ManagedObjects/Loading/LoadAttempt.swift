@@ -3,6 +3,7 @@ internal import FoundationEssentials
 /// One attempt at a load: the interceptors, the loader and the sink. Reports its end exactly once, unless cancelled.
 final class LoadAttempt: Sendable {
   struct Listener: Sendable {
+    var interim: @Sendable (LoadHead) -> Void = { _ in }
     var progress: @Sendable (LoadProgress) -> Void
     var end: @Sendable (LoadOutcome) -> Void
   }
@@ -132,7 +133,7 @@ final class LoadAttempt: Sendable {
     let sink = LoadSink(
       plan,
       LoadSink.Listener(
-        head: { [self] head in judge(head, request) }, progress: listener.progress,
+        interim: listener.interim, head: { [self] head in judge(head, request) }, progress: listener.progress,
         end: { [self] outcome in take(outcome, of: round) }))
     let isOver = state.withLock { state in
       if !state.isOver { state.sink = sink }

@@ -8,6 +8,10 @@ public struct LoadRequest: Sendable {
   public var fields: HeaderFields
   public var body: Data?
   public var redirectMode = RedirectMode.follow
+  /// What a cache may do for it; loaders have no use for it.
+  public var mode = CacheMode.standard
+  /// Whose answer it is, as in `ObjectRequest.credentialScope`; nil: told by the secret fields.
+  public var credentialScope: String?
   /// More bytes of body, after decoding, are not wanted; nil: no limit.
   public var limitBytes: Int?
 

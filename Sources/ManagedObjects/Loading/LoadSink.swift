@@ -11,6 +11,7 @@ public import FoundationEssentials
 public final class LoadSink: Sendable {
   /// What the manager's side hears of, on the loader's thread (the end also on the I/O pool).
   struct Listener: Sendable {
+    var interim: @Sendable (LoadHead) -> Void = { _ in }
     var head: @Sendable (LoadHead) -> Void = { _ in }
     var progress: @Sendable (LoadProgress) -> Void = { _ in }
     var end: @Sendable (LoadOutcome) -> Void
@@ -59,11 +60,12 @@ public final class LoadSink: Sendable {
 
   /// A 1xx response, before the final one.
   public func interim(_ head: LoadHead) {
-    use { intake throws(ObjectError) in
+    let listener = use { intake throws(ObjectError) in
       guard intake.head == nil, (100..<200).contains(head.status) else {
         throw ObjectError(.transport, "The loader broke its contract: an interim head of status \(head.status).")
       }
     }
+    listener?.interim(head)
   }
 
   /// The final response's head.

@@ -7,14 +7,14 @@
 /// The lock is held for bookkeeping only. Two things that look harmless run the user's code, namely an object's deinit,
 /// and so happen outside it, always: letting go of a box, and loading a weak reference (what is loaded may turn out to
 /// be the last strong one).
-final class MemoryCache: Sendable {
+package final class MemoryCache: Sendable {
   private let contents: Lock<MemoryContents>
   private let fresh: MemoryContents
 
   /// - Parameters:
   ///   - limitCost: what all objects together may cost; 0 or less: nothing is kept.
   ///   - eviction: which object goes when a new one needs the room.
-  init(limitCost: Int, eviction: MemoryEviction) {
+  package init(limitCost: Int, eviction: MemoryEviction) {
     fresh = MemoryContents(limitCost: limitCost, eviction: eviction)
     contents = Lock(fresh)
   }
@@ -27,7 +27,7 @@ final class MemoryCache: Sendable {
   /// Entries of evicted objects that are, or not long ago were, in use.
   var weakCount: Int { contents.withLock { $0.weakCount } }
 
-  func find(_ key: MemoryKey) -> ReadyObject? {
+  package func find(_ key: MemoryKey) -> ReadyObject? {
     switch contents.withLock({ $0.find(key) }) {
     case nil: nil
     case .strong(let ready): ready
@@ -41,7 +41,7 @@ final class MemoryCache: Sendable {
   /// - Returns: false when it costs over a quarter of the limit. It is not kept then, and what was there is gone all the
   ///   same; while somebody uses it, it is found.
   @discardableResult
-  func insert(_ ready: ReadyObject, for key: MemoryKey, cost: Int) -> Bool {
+  package func insert(_ ready: ReadyObject, for key: MemoryKey, cost: Int) -> Bool {
     let entry = MemoryEntry(key: key, hold: .strong(ready), cost: cost)
     return change { contents, leftovers in contents.insert(entry, &leftovers) }
   }

@@ -1,7 +1,7 @@
 /// Which ready object is meant: whose answer, for which id, in which form.
 ///
 /// Its hash is computed once: a look-up and the insertion after it share it, and so do all steps inside the cache.
-struct MemoryKey: Hashable, Sendable {
+package struct MemoryKey: Hashable, Sendable {
   let id: ObjectID
   /// Whose answer this is; "" for everybody's.
   let scope: String
@@ -9,7 +9,7 @@ struct MemoryKey: Hashable, Sendable {
   /// Seeded anew in each process, so nobody outside can choose keys that collide.
   let hash: Int
 
-  init(id: ObjectID, scope: String = "", representation: Representation) {
+  package init(id: ObjectID, scope: String = "", representation: Representation) {
     self.id = id
     self.scope = scope
     self.representation = representation
@@ -23,10 +23,10 @@ struct MemoryKey: Hashable, Sendable {
     hash = hasher.finalize()
   }
 
-  static func == (left: Self, right: Self) -> Bool {
+  package static func == (left: Self, right: Self) -> Bool {
     left.hash == right.hash && left.id == right.id && left.scope == right.scope
       && left.representation == right.representation
   }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

@@ -1,23 +1,23 @@
 /// A ready object whose type only its user knows. Found under a `Representation`, which tells that type.
-protocol ObjectBoxing: AnyObject, Sendable {
+package protocol ObjectBoxing: AnyObject, Sendable {
   /// Finds the object again for as long as somebody else keeps it alive; nil where the object is a value.
   func weakBox() -> (any WeakBoxing)?
 }
 
 /// What stays of a box whose object is no longer kept.
-protocol WeakBoxing: AnyObject, Sendable {
+package protocol WeakBoxing: AnyObject, Sendable {
   /// The object, if it is still alive. The result may be the last to hold it, and letting it go runs its deinit,
   /// which is the user's code: never call this under a lock.
   func box() -> (any ObjectBoxing)?
 }
 
-final class ObjectBox<Object: Sendable>: ObjectBoxing {
+package final class ObjectBox<Object: Sendable>: ObjectBoxing {
   let object: Object
 
-  init(_ object: Object) { self.object = object }
+  package init(_ object: Object) { self.object = object }
 
   /// The static type is asked, not the object: every value can be bridged to an object, which dies at once.
-  func weakBox() -> (any WeakBoxing)? {
+  package func weakBox() -> (any WeakBoxing)? {
     Object.self is AnyObject.Type ? WeakBox<Object>(object as AnyObject) : nil
   }
 }

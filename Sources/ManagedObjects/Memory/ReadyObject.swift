@@ -1,16 +1,27 @@
+internal import Synchronization
+
 /// An object in memory, with the response it was decoded from, so that its freshness can be judged without the file.
 ///
 /// Never changed, only replaced. A class, so that a reader takes all of it from under a lock by one reference.
-final class ReadyObject: Sendable {
+package final class ReadyObject: Sendable {
+  /// In milliseconds; 0: nobody has noted it.
+  private let freshUntilMilliseconds = Atomic<Int64>(0)
   let box: any ObjectBoxing
   let facts: EntryFacts
   /// Length of the body in bytes.
-  let count: Int
+  package let count: Int
 
-  init(box: any ObjectBoxing, facts: EntryFacts, count: Int) {
+  package init(box: any ObjectBoxing, facts: EntryFacts, count: Int) {
     self.box = box
     self.facts = facts
     self.count = count
+  }
+
+  /// Where it was found fresh for a request that asks nothing special, the end of that time: a note of what `facts` say,
+  /// for whoever judges it next. It is not found out here.
+  var freshUntil: WallTime {
+    get { WallTime(milliseconds: freshUntilMilliseconds.load(ordering: .relaxed)) }
+    set { freshUntilMilliseconds.store(newValue.milliseconds, ordering: .relaxed) }
   }
 
   /// What finds the object again while somebody else keeps it alive; nil where it is a value.

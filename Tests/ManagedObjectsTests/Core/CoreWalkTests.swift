@@ -134,6 +134,7 @@ private struct Walk {
       switch item {
       case .end(let seat, let ending): seat.end(ending, from: .library)
       case .cancelAttempt(let attempt): attempt.cancel()
+      case .beginExchange, .closeExchange, .releaseExchange: Issue.record("nobody asked for an exchange")
       case .attempt(let job):
         running[job.handler] = job.number
         open.append(item)

@@ -57,6 +57,23 @@ private func after(_ seconds: Double) -> WallTime { received + .seconds(seconds)
     #expect(FreshnessRule.age(of: facts([:], responseTime: after(0.001)), at: received) == nil)
   }
 
+  @Test(
+    arguments: [
+      ["Cache-Control": "max-age=60"], ["Cache-Control": "max-age=60", "Age": "59"],
+      ["Expires": "Sun, 06 Nov 1994 09:00:00 GMT"],
+      ["Date": date, "Last-Modified": "Sat, 05 Nov 1994 08:49:37 GMT"], ["Cache-Control": "max-age=60", "Date": date],
+    ] as [HeaderFields])
+  func `it is fresh until its end, and not then`(fields: HeaderFields) {
+    let facts = facts(fields, requestTime: after(-0.25), responseTime: after(0.5))
+    func verdict(_ now: WallTime) -> ReuseRule.Verdict {
+      ReuseRule.decide(facts, fields: [:], mode: .standard, freshness: .http, now: now)
+    }
+    let end = FreshnessRule.end(of: facts)
+    #expect(end > facts.responseTime)
+    #expect(verdict(end + .milliseconds(-1)) == .fresh)
+    #expect(verdict(end) != .fresh)
+  }
+
   @Test func `max-age is the lifetime, before Expires, and s-maxage is for others`() {
     let fields: HeaderFields = ["Cache-Control": "s-maxage=5, max-age=60", "Expires": "0", "Date": date]
     #expect(FreshnessRule.lifetime(of: facts(fields)) == .seconds(60))

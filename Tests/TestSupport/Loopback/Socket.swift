@@ -2,11 +2,20 @@ internal import Glibc
 
 /// The few calls on TCP sockets that the tests need, over IPv4.
 enum Socket {
-  /// A socket bound to a free port, and the port.
-  static func bound(to address: String) throws -> (descriptor: Int32, port: Int) {
+  /// A socket bound to a port, and the port.
+  /// - Parameters:
+  ///   - port: 0: a free one.
+  ///   - shares: others of this kind may be bound to the same port, as long as none but the last listens
+  ///     (socket(7), SO_REUSEADDR).
+  static func bound(to address: String, port: Int = 0, shares: Bool = false) throws -> (descriptor: Int32, port: Int) {
     let descriptor = try open()
+    if shares {
+      var on: Int32 = 1
+      setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
     var name = sockaddr_in()
     name.sin_family = sa_family_t(AF_INET)
+    name.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
     guard inet_pton(AF_INET, address, &name.sin_addr) == 1 else {
       close(descriptor)
       throw SystemFault("inet_pton \(address)", EINVAL)
@@ -25,8 +34,10 @@ enum Socket {
     return (descriptor, Int(UInt16(bigEndian: name.sin_port)))
   }
 
-  static func listening(on address: String) throws -> (descriptor: Int32, port: Int) {
-    let (descriptor, port) = try bound(to: address)
+  static func listening(
+    on address: String, port: Int = 0, shares: Bool = false
+  ) throws -> (descriptor: Int32, port: Int) {
+    let (descriptor, port) = try bound(to: address, port: port, shares: shares)
     guard listen(descriptor, 1024) == 0 else {
       let fault = SystemFault("listen")
       close(descriptor)
@@ -108,14 +119,18 @@ enum Socket {
   }
 }
 
-/// A port of this machine on which nobody listens, kept so while this lives: connecting is refused.
+/// A port of this machine on which nobody listens, kept while this lives: connecting is refused, until somebody is given
+/// the socket of `listener()`, and again after.
 package final class ClosedPort: Sendable {
   package let port: Int
   private let descriptor: Int32
 
-  package init() throws { (descriptor, port) = try Socket.bound(to: "127.0.0.1") }
+  package init() throws { (descriptor, port) = try Socket.bound(to: "127.0.0.1", shares: true) }
 
   deinit { close(descriptor) }
 
   package func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+
+  /// A socket that listens on this port, to be closed by the caller.
+  func listener() throws -> Int32 { try Socket.listening(on: "127.0.0.1", port: port, shares: true).descriptor }
 }

@@ -20,19 +20,14 @@ struct CacheBenchmark {
   }
 
   func run() throws {
-    let folder = options.directory + "/mo-benchmark-\(UUID().uuidString)"
+    let parent = options.directory ?? FileManager.default.temporaryDirectory.path
+    let folder = parent + "/mo-benchmark-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let report = Report(
       machine: Machine(directory: folder), bytes: body.count, entries: rounds * batch, rounds: rounds,
       figures: try measure(folder))
-    let isJSONOut = options.json == "-"
-    (isJSONOut ? FileHandle.standardError : .standardOutput).write(Data(report.table.utf8))
-    guard let json = options.json else { return }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    let data = try encoder.encode(report) + Data("\n".utf8)
-    if isJSONOut { FileHandle.standardOutput.write(data) } else { try data.write(to: URL(filePath: json)) }
+    try options.write(report.table, report)
   }
 
   // MARK: Rounds
@@ -123,10 +118,6 @@ protocol Candidate {
   func trim() throws -> Int
 }
 
-struct Wrong: Error, CustomStringConvertible {
-  let description: String
-}
-
 struct FloorCandidate: Candidate {
   let name = "POSIX floor"
   let floor: PosixFloor
@@ -140,7 +131,7 @@ struct FloorCandidate: Candidate {
       case .contains: floor.contains(key.name)
       case .trim: true
       }
-    if !isRight { throw Wrong(description: "The floor failed at \(operation.rawValue).") }
+    if !isRight { throw Wrong("The floor failed at \(operation.rawValue).") }
   }
 
   func trim() -> Int { floor.trim(part: 0.2) }
@@ -162,7 +153,7 @@ struct CacheCandidate: Candidate {
       case .contains: try cache.contains(key.key)
       case .trim: true
       }
-    if !isRight { throw Wrong(description: "\(name) failed at \(operation.rawValue).") }
+    if !isRight { throw Wrong("\(name) failed at \(operation.rawValue).") }
   }
 
   private func put(_ key: EntryKey, _ body: [UInt8]) throws -> Bool {

@@ -1,0 +1,167 @@
+internal import FoundationEssentials
+
+/// Which entries of a backend answer a request, and where an answer is put. A backend knows nothing of Vary: see
+/// `VariantIndex`. All of it runs on the I/O pool.
+extension Core {
+  /// Those that may answer it as far as Vary tells: its own, and public ones, which are everybody's.
+  func answers(
+    to key: HandlerKey, _ kind: EntryKey.Kind = .good, in backend: any CacheBackend
+  ) throws -> [(EntryKey, any EntryLease)] {
+    let own = entryKey(key, in: backend, nil, kind)
+    let answers = try variants(at: own, key, in: backend)
+    guard !own.scope.isEmpty else { return answers }
+    let shared = try variants(at: EntryKey(key.id, kind: kind), key, in: backend)
+    return answers + shared.filter { key.mayUseAnonymous || StoreRule.isPublic($0.1.facts.head) }
+  }
+
+  /// Where no variant answers the request, those that might all the same, if the server says so.
+  func others(than key: HandlerKey, in backend: any CacheBackend) throws -> [(EntryKey, tag: String)] {
+    let base = entryKey(key, in: backend)
+    guard let index = try backend.lookUp(base).flatMap({ VariantIndex($0.facts) }) else { return [] }
+    return index.tags.map { (EntryKey(base.id, scope: base.scope, kind: base.kind, variant: $0.variant), $0.tag) }
+  }
+
+  private func variants(
+    at base: EntryKey, _ key: HandlerKey, in backend: any CacheBackend
+  ) throws -> [(EntryKey, any EntryLease)] {
+    guard let lease = try backend.lookUp(base) else { return [] }
+    guard let index = VariantIndex(lease.facts) else { return [(base, lease)] }
+    return try index.sets.compactMap { names in
+      let entry = self.entry(names, of: index, at: base, key)
+      return try backend.lookUp(entry).map { (entry, $0) }
+    }
+  }
+
+  private func entry(_ names: [String], of index: VariantIndex, at base: EntryKey, _ key: HandlerKey) -> EntryKey {
+    let text = index.text(names, request: key.fields, secrets: secrets)
+    return EntryKey(base.id, scope: base.scope, kind: base.kind, variant: SHA256Digest(of: Array(text.utf8)).hex)
+  }
+
+  /// Starts the entry for an answer with this head.
+  func begin(
+    _ key: HandlerKey, _ head: LoadHead, _ kind: EntryKey.Kind = .good, expectedBytes: Int?,
+    in backend: any CacheBackend
+  ) throws -> EntryWriter {
+    let base = entryKey(key, in: backend, head, kind)
+    guard let names = VaryRule.names(of: head), !names.isEmpty else {
+      return try backend.begin(base, expectedBytes: expectedBytes)
+    }
+    let known = try backend.lookUp(base).flatMap { VariantIndex($0.facts) }
+    let index = known ?? VariantIndex(generation: .random(in: .min ... .max))
+    let entry = entry(names, of: index, at: base, key)
+    let writer = try backend.begin(entry, expectedBytes: expectedBytes)
+    return EntryWriter(
+      VariantWriter(writer) { facts in
+        var new = index
+        new.note(names, entry.variant, tag: facts.head.fields["ETag"])
+        if new != known { try Self.write(new, isNew: known == nil, at: base, in: backend) }
+      })
+  }
+
+  private static func write(
+    _ index: VariantIndex, isNew: Bool, at base: EntryKey, in backend: any CacheBackend
+  ) throws {
+    guard isNew else { return try backend.update(base, facts: index.facts) }
+    var writer = try backend.begin(base, expectedBytes: 0)
+    _ = try writer.commit(index.facts)
+  }
+
+  /// What is stored of it is asked about before it is used again. Of answers that vary nothing is left: the server has to
+  /// send them anew.
+  func invalidate(_ key: HandlerKey, in backend: any CacheBackend) throws {
+    for base in try places(of: key, in: backend) {
+      guard let facts = try backend.lookUp(base)?.facts else { continue }
+      if VariantIndex(facts) != nil {
+        try backend.remove(base)
+      } else {
+        try backend.update(base, facts: facts.invalidated)
+      }
+    }
+  }
+
+  /// Also where it is too damaged to be found.
+  func remove(_ key: HandlerKey, in backend: any CacheBackend) throws {
+    for base in try places(of: key, in: backend) { try backend.remove(base) }
+  }
+
+  /// Where its answers are: its own, and those public ones that would answer it.
+  private func places(of key: HandlerKey, in backend: any CacheBackend) throws -> [EntryKey] {
+    try [EntryKey.Kind.good, .error].flatMap { kind -> [EntryKey] in
+      let own = entryKey(key, in: backend, nil, kind)
+      guard !own.scope.isEmpty, let shared = try answers(to: key, kind, in: backend).last?.0, shared.scope.isEmpty
+      else {
+        return [own]
+      }
+      return [own, EntryKey(key.id, kind: kind)]
+    }
+  }
+
+  // MARK: Names
+
+  /// The place of this request's answers, under the empty variant; a public answer's under everybody's name.
+  func entryKey(
+    _ key: HandlerKey, in backend: any CacheBackend, _ head: LoadHead? = nil, _ kind: EntryKey.Kind = .good
+  ) -> EntryKey {
+    if key.scope.isEmpty || head.map(StoreRule.isPublic) == true { return EntryKey(key.id, kind: kind) }
+    guard key.scope.hasPrefix("secret:") else { return EntryKey(key.id, scope: key.scope, kind: kind) }
+    let secret = secret(of: backend)
+    let scope = scopes.scope(named: nil, fields: key.fields) { SHA256Digest(of: $0, key: secret).hex }
+    return EntryKey(key.id, scope: scope, kind: kind)
+  }
+
+  /// The folder's own secret: with it the same credential finds its entries again in the next process.
+  private func secret(of backend: any CacheBackend) -> [UInt8] {
+    if let known = backendSecret.withLock({ $0 }) { return known }
+    let secret: [UInt8]
+    do { secret = try backend.secret() } catch {
+      cacheFailed(nil, ObjectError(cacheFault: error))
+      secret = processSecret
+    }
+    return backendSecret.withLock { known in
+      known = known ?? secret
+      return known ?? secret
+    }
+  }
+
+  /// Values of secret fields that Vary names, as they may be stored.
+  var secrets: VaryRule.Secrets {
+    VaryRule.Secrets(names: policy.secretFields) { [self] value in
+      let key = backend.map { secret(of: $0) } ?? processSecret
+      return SHA256Digest(of: Array(value.utf8), key: key).hex
+    }
+  }
+}
+
+/// Writes an answer that varies: the answer first, then the index that leads to it.
+private final class VariantWriter: EntryWriting {
+  private let answer: Lock<EntryWriter?>
+  private let note: @Sendable (EntryFacts) throws -> Void
+
+  init(_ answer: consuming sending EntryWriter, note: @escaping @Sendable (EntryFacts) throws -> Void) {
+    self.answer = Lock(answer)
+    self.note = note
+  }
+
+  func append(_ bytes: RawSpan) throws { try use { writer in try writer.append(bytes) } }
+
+  func commit(_ facts: EntryFacts) throws -> any EntryLease {
+    let lease = try use { writer in try writer.commit(facts) }
+    try note(facts)
+    return lease
+  }
+
+  func abort() { answer.withLock { $0 = nil } }
+  func salvage() throws -> Data { try use { writer in try writer.salvage() } }
+
+  /// Out of the lock while it works; called by one thread at a time.
+  private func use<Value>(_ work: (inout EntryWriter) throws -> Value) throws -> Value {
+    var taken: EntryWriter?
+    answer.withLock { swap(&taken, &$0) }
+    guard var writer = taken.take() else { throw ObjectError(.cacheBroken, "The writer has ended.") }
+    let result: Result<Value, any Error>
+    do { result = .success(try work(&writer)) } catch { result = .failure(error) }
+    taken = consume writer
+    answer.withLock { swap(&taken, &$0) }
+    return try result.get()
+  }
+}

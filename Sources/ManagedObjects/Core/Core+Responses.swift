@@ -1,0 +1,329 @@
+internal import FoundationEssentials
+
+/// The part of the core that gives HTTP answers, as they are, through the same cache, loaders and transfer slots.
+///
+/// 1. What is stored answers, where it may (`ExchangeRule.plan`); the caller's own conditions and range are applied to it.
+/// 2. Else one exchange, shared by equal GETs that overlap.
+/// 3. A 304 to our own condition renews what is stored; an outage may be bridged by it; else the answer is the server's.
+extension Core {
+  /// A request, read once.
+  struct ResponseJob: Sendable {
+    let key: HandlerKey
+    let request: LoadRequest
+    let location: URLRule.Location
+    var method: String { request.method }
+  }
+
+  /// What is stored and may answer.
+  struct StoredAnswer: Sendable {
+    let key: EntryKey
+    let lease: any EntryLease
+    var facts: EntryFacts { lease.facts }
+  }
+
+  nonisolated(nonsending) func response(to request: LoadRequest) async throws(ObjectError) -> LoadResponse {
+    let job = try responseJob(request).get()
+    guard ExchangeRule.mayAnswer(job.method), job.key.mode != .reload, job.key.mode != .noStore else {
+      return try await load(job, nil, [:]).get()
+    }
+    let stored = await onFilePool { [self] in storedAnswers(job) }
+    switch plan(job, stored) {
+    case .serve(let place, let isStale):
+      return answer(job, stored[place], stored[place].facts, isStale ? .stale : .file)
+    case .serveAndRefresh(let place):
+      refresh(job)
+      return answer(job, stored[place], stored[place].facts, .stale)
+    case .gatewayTimeout: return Self.gatewayTimeout
+    case .ask(let base, let conditions): return try await load(job, base.map { stored[$0] }, conditions).get()
+    }
+  }
+
+  private func plan(_ job: ResponseJob, _ stored: [StoredAnswer]) -> ExchangeRule.Plan {
+    ExchangeRule.plan(
+      stored.map(\.facts), method: job.method, request: job.key.fields, mode: job.key.mode,
+      freshness: job.key.freshness, now: time.wallNow, secrets: secrets)
+  }
+
+  private func responseJob(_ request: LoadRequest) -> Result<ResponseJob, ObjectError> {
+    let location: URLRule.Location
+    switch URLRule.parse(request.location) {
+    case .failure(let refusal): return .failure(ObjectError(invalid: request.location, refusal))
+    case .success(let valid): location = valid
+    }
+    var asked = ObjectRequest(request.location)
+    asked.fields = request.fields
+    asked.mode = request.mode
+    asked.credentialScope = request.credentialScope
+    asked.limitBytes = request.limitBytes
+    return handlerKey(asked).map { key in
+      var sent = request
+      sent.location = location.text
+      return ResponseJob(key: key, request: sent, location: location)
+    }
+  }
+
+  private static let gatewayTimeout = LoadResponse(
+    LoadHead(status: 504, reason: "Gateway Timeout", fields: ["Content-Length": "0"]), .memory(Data()), source: .memory)
+
+  // MARK: From the cache
+
+  private func storedAnswers(_ job: ResponseJob) -> [StoredAnswer] {
+    guard let backend else { return [] }
+    do {
+      return try [EntryKey.Kind.good, .error].flatMap { try answers(to: job.key, $0, in: backend) }
+        .filter {
+          VaryRule.matches($1.facts.head, varying: $1.facts.varying, request: job.key.fields, secrets: secrets)
+        }
+        .map { StoredAnswer(key: $0, lease: $1) }
+    } catch {
+      cacheFailed(job.key.id, ObjectError(cacheFault: error))
+      return []
+    }
+  }
+
+  /// The stored answer for this request: 304 to a condition that holds, no body to HEAD, a part to a range.
+  private func answer(
+    _ job: ResponseJob, _ stored: StoredAnswer, _ facts: EntryFacts, _ source: ObjectSource
+  ) -> LoadResponse {
+    let age = FreshnessRule.age(of: facts, at: time.wallNow) ?? .zero
+    var head = facts.head
+    head.fields["Age"] = String(age.components.seconds)
+    let whole = LoadResponse(head, .lease(stored.lease), source: source, age: age)
+    let fields = job.key.fields
+    if ConditionRule.isNotModified(head, request: fields, responseTime: facts.responseTime) { return whole.notModified }
+    if job.method == "HEAD" { return whole.withoutBody }
+    switch RangeRule.decide(head, count: stored.lease.count, request: fields) {
+    case .whole: return whole
+    case .part(let range): return whole.part(range, RangeRule.head(of: head, range, count: stored.lease.count))
+    case .unsatisfiable:
+      return LoadResponse(
+        RangeRule.unsatisfiable(count: stored.lease.count), .memory(Data()), source: source, age: age)
+    }
+  }
+
+  /// Once for all who ask meanwhile. Ends with the manager.
+  func refresh(_ job: ResponseJob) {
+    Task { [self] in
+      // Another refresh may have ended since this one was found to be due.
+      let stored = await onFilePool { [self] in storedAnswers(job) }
+      guard case .serveAndRefresh(let place) = plan(job, stored) else { return }
+      _ = await load(job, stored[place], ReuseRule.conditions(for: stored[place].facts.head))
+    }
+  }
+
+  // MARK: From the server
+
+  private nonisolated(nonsending) func load(
+    _ job: ResponseJob, _ base: StoredAnswer?, _ conditions: HeaderFields
+  ) async -> Result<LoadResponse, ObjectError> {
+    let work = { @Sendable [self] in
+      if base == nil, let result = await askAboutOthers(job) { return result }
+      return await exchange(job, base, conditions)
+    }
+    guard job.method == "GET", job.request.body == nil else { return await work() }
+    let key = ExchangeKey(
+      key: job.key, method: job.method, location: job.request.location, redirects: job.request.redirectMode)
+    return await flights.value(for: key, cancelled: .failure(ObjectError(.left)), work)
+  }
+
+  private nonisolated(nonsending) func exchange(
+    _ job: ResponseJob, _ base: StoredAnswer?, _ conditions: HeaderFields
+  ) async -> Result<LoadResponse, ObjectError> {
+    let result = await send(job, conditions)
+    return await onFilePool { [self] in take(result, job, base) }
+  }
+
+  private nonisolated(nonsending) func send(_ job: ResponseJob, _ conditions: HeaderFields) async -> Exchange.Result {
+    var request = job.request
+    request.fields = sentFields(job, conditions)
+    let exchange = Exchange(self, request, intakePlan(job, isConditional: !conditions.isEmpty))
+    return await exchange.result(host: job.location.origin.description)
+  }
+
+  /// Where no stored variant answers the request: the server may say that one of the others does (RFC 9111 section 4.1).
+  /// nil: there are none, or the one it meant is gone.
+  private nonisolated(nonsending) func askAboutOthers(_ job: ResponseJob) async -> Result<LoadResponse, ObjectError>? {
+    guard let backend, job.method == "GET", job.key.mode == .standard || job.key.mode == .noCache,
+      !(ConditionRule.names + ["Range"]).contains(where: job.key.fields.contains),
+      !CacheControl(job.key.fields).noStore
+    else { return nil }
+    let others = await onFilePool { [self] in tagged(job, in: backend) }
+    guard !others.isEmpty else { return nil }
+    let result = await send(job, ["If-None-Match": others.map(\.tag).joined(separator: ", ")])
+    guard case .notModified(let head) = result.outcome else {
+      return await onFilePool { [self] in take(result, job, nil) }
+    }
+    return await onFilePool { [self] in takeOther(head, others, job, result.times, backend).map { .success($0) } }
+  }
+
+  private func tagged(_ job: ResponseJob, in backend: any CacheBackend) -> [(EntryKey, tag: String)] {
+    do { return try others(than: job.key, in: backend) } catch {
+      cacheFailed(job.key.id, ObjectError(cacheFault: error))
+      return []
+    }
+  }
+
+  /// The variant that the 304 names, which from now on answers such requests too.
+  private func takeOther(
+    _ head: LoadHead, _ others: [(EntryKey, tag: String)], _ job: ResponseJob, _ times: LoadTimes,
+    _ backend: any CacheBackend
+  ) -> LoadResponse? {
+    let named = others.first { other in
+      head.fields["ETag"].map { ConditionRule.matches(other.tag, $0) } ?? (others.count == 1)
+    }
+    guard let named, let lease = try? backend.lookUp(named.0) else { return nil }
+    var facts = UpdateRule.updated(
+      lease.facts, by: head, requestTime: times.request, responseTime: times.response)
+    facts.varying = StoreRule.varying(head: facts.head, requestFields: job.key.fields, secrets: secrets)
+    if lease.count <= policy.limitBodyInMemoryBytes, mayStore(facts.head, job.key), let data = try? lease.data() {
+      put(data, facts, job.key, in: backend)
+    }
+    return answer(job, StoredAnswer(key: named.0, lease: lease), facts, .revalidated)
+  }
+
+  private func sentFields(_ job: ResponseJob, _ conditions: HeaderFields) -> HeaderFields {
+    var fields = ExchangeRule.conditional(job.key.fields, conditions)
+    if job.key.mode == .noCache, !fields.contains("Cache-Control") { fields.append("Cache-Control", "max-age=0") }
+    if !fields.contains("Accept-Encoding"), !fields.contains("Range") {
+      fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
+    }
+    return fields
+  }
+
+  private func intakePlan(_ job: ResponseJob, isConditional: Bool) -> IntakePlan {
+    var plan = intakePlan(job.key.id, job.request)
+    plan.isConditional = isConditional
+    plan.takesAnyStatus = true
+    plan.open = { [self] head in
+      guard let backend, let kind = storedKind(head, job) else { return nil }
+      return { [self] expected in try begin(job.key, head, kind, expectedBytes: expected, in: backend) }
+    }
+    return plan
+  }
+
+  /// nil: it is not stored.
+  private func storedKind(_ head: LoadHead, _ job: ResponseJob) -> EntryKey.Kind? {
+    if job.method == "POST", ExchangeRule.answersGET(head, location: job.location), mayStore(head, job.key) {
+      return .good
+    }
+    guard job.method == "GET", job.request.body == nil else { return nil }
+    if mayStore(head, job.key) { return .good }
+    return StoreRule.mayStoreFailure(
+      head: head, requestFields: job.key.fields, freshness: job.key.freshness, mode: job.key.mode, now: time.wallNow)
+      ? .error : nil
+  }
+
+  // MARK: What came. On the I/O pool.
+
+  private func take(
+    _ result: Exchange.Result, _ job: ResponseJob, _ base: StoredAnswer?
+  ) -> Result<LoadResponse, ObjectError> {
+    switch result.outcome {
+    case .notModified(let head): return .success(renewed(job, base, head, result))
+    case .body(let head, let body):
+      if let base, mayBridge(base, .status(head.status), job) { return .success(answer(job, base, base.facts, .stale)) }
+      return taken(head, body, job, base, result)
+    case .status(let head, let start):
+      return .success(LoadResponse(head, .memory(start), source: .network, interim: result.interim))
+    case .failure(let error):
+      if let base, let occasion = StaleRule.Occasion(error), mayBridge(base, occasion, job) {
+        return .success(answer(job, base, base.facts, .stale))
+      }
+      return .failure(error)
+    }
+  }
+
+  private func mayBridge(_ base: StoredAnswer, _ occasion: StaleRule.Occasion, _ job: ResponseJob) -> Bool {
+    StaleRule.mayBridge(
+      base.facts, occasion, mode: job.key.mode, freshness: job.key.freshness, now: time.wallNow)
+  }
+
+  private func renewed(
+    _ job: ResponseJob, _ base: StoredAnswer?, _ head: LoadHead, _ result: Exchange.Result
+  ) -> LoadResponse {
+    guard let base else { return LoadResponse(head, .memory(Data()), source: .network, interim: result.interim) }
+    let facts = UpdateRule.updated(
+      base.facts, by: head, requestTime: result.times.request, responseTime: result.times.response)
+    renew(base.key, facts, job)
+    return answer(job, base, facts, .revalidated)
+  }
+
+  private func renew(_ entry: EntryKey, _ facts: EntryFacts, _ job: ResponseJob) {
+    guard mayStore(facts.head, job.key) else { return }
+    memory.updateFacts(
+      where: { $0.id == job.key.id && $0.scope == job.key.scope },
+      to: { $0.generation == facts.generation ? facts : $0 })
+    do { try backend?.update(entry, facts: facts) } catch { cacheFailed(job.key.id, ObjectError(cacheFault: error)) }
+  }
+
+  private func taken(
+    _ head: LoadHead, _ body: ReceivedBody, _ job: ResponseJob, _ base: StoredAnswer?, _ result: Exchange.Result
+  ) -> Result<LoadResponse, ObjectError> {
+    invalidate(by: head, job)
+    if job.method == "HEAD", let base { takeHead(head, job, base, result.times) }
+    let kept: Loaded.Body
+    do throws(ObjectError) { kept = try keep(head, body, job, result.times) } catch { return .failure(error) }
+    return .success(LoadResponse(head, kept, source: .network, interim: result.interim))
+  }
+
+  /// RFC 9111 section 4.3.5.
+  private func takeHead(_ head: LoadHead, _ job: ResponseJob, _ base: StoredAnswer, _ times: LoadTimes) {
+    guard head.status == 200, base.facts.head.status == 200 else { return }
+    if ExchangeRule.confirms(head, base.facts, count: base.lease.count) {
+      let facts = UpdateRule.updated(
+        base.facts, by: head, requestTime: times.request, responseTime: times.response)
+      renew(base.key, facts, job)
+    } else {
+      renew(base.key, base.facts.invalidated, job)
+    }
+  }
+
+  private func invalidate(by head: LoadHead, _ job: ResponseJob) {
+    for location in ExchangeRule.invalidated(by: head, method: job.method, location: job.location) {
+      let key = HandlerKey(
+        id: ObjectID(location.key, kind: .url), scope: job.key.scope, fields: job.key.fields, mode: .standard,
+        freshness: job.key.freshness, limitBytes: nil)
+      memory.updateFacts(where: { $0.id == key.id }, to: { $0.invalidated })
+      guard let backend else { continue }
+      do { try invalidate(key, in: backend) } catch { cacheFailed(key.id, ObjectError(cacheFault: error)) }
+    }
+  }
+
+  /// Stores it where that is allowed; the answer is given whatever happens here.
+  private func keep(
+    _ head: LoadHead, _ body: ReceivedBody, _ job: ResponseJob, _ times: LoadTimes
+  ) throws(ObjectError) -> Loaded.Body {
+    let facts = EntryFacts(
+      head: StoreRule.stored(head), requestTime: times.request, responseTime: times.response,
+      varying: StoreRule.varying(head: head, requestFields: job.key.fields, secrets: secrets))
+    switch body {
+    case .pending(let entry): return try commit(entry, facts, job.key)
+    case .memory(let data):
+      guard let backend, let kind = storedKind(head, job) else { return .memory(data) }
+      put(data, facts, job.key, kind, in: backend)
+      if kind == .good { forgetError(job.key, in: backend) }
+      return .memory(data)
+    }
+  }
+
+  /// A success says that the error is over.
+  func forgetError(_ key: HandlerKey, in backend: any CacheBackend) {
+    guard key.freshness == .http else { return }
+    do { try backend.remove(entryKey(key, in: backend, nil, .error)) } catch {
+      cacheFailed(key.id, ObjectError(cacheFault: error))
+    }
+  }
+}
+
+extension StaleRule.Occasion {
+  /// nil: no outage, but what the caller or the rules refused.
+  init?(_ error: ObjectError) {
+    switch error.code {
+    case .transport, .timedOut, .wrongLength: self = .unreachable
+    case .httpStatus:
+      guard let status = error.head?.status else { return nil }
+      self = .status(status)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/// How a request for the HTTP answer is met, given what is stored (RFC 9111 section 4): the order of questions.
+package enum ExchangeRule {
+  package enum Plan: Hashable, Sendable {
+    /// The stored answer of this place, as it is; stale where the caller allowed that.
+    case serve(Int, isStale: Bool)
+    /// At once, and one load in the background asks the server (RFC 5861 section 3).
+    case serveAndRefresh(Int)
+    /// Ask the server. With a place, what is stored there may be confirmed by a 304, or stand in for an outage.
+    case ask(base: Int?, conditions: HeaderFields)
+    /// Nothing is stored and the caller forbids to ask: 504 (RFC 9111 section 5.2.1.7).
+    case gatewayTimeout
+  }
+
+  /// Methods that are answered from the cache (RFC 9110 section 9.2.3); a HEAD by what a GET brought.
+  package static func mayAnswer(_ method: String) -> Bool { method == "GET" || method == "HEAD" }
+
+  /// RFC 9110 section 9.2.1. Any that is not known may change something.
+  package static func isSafe(_ method: String) -> Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method) }
+
+  /// - Parameters:
+  ///   - stored: what answers this request as far as Vary tells, successes and errors.
+  ///   - request: its fields as the caller gave them.
+  package static func plan(
+    _ stored: [EntryFacts], method: String, request: HeaderFields, mode: CacheMode, freshness: Freshness, now: WallTime,
+    secrets: VaryRule.Secrets? = nil
+  ) -> Plan {
+    let asked = CacheControl(request)
+    if asked.noStore { return .ask(base: nil, conditions: [:]) }
+    let mode = asked.onlyIfCached && mode == .standard ? .onlyIfCached : mode
+    guard let newest = newest(stored) else {
+      return mode == .onlyIfCached ? .gatewayTimeout : .ask(base: nil, conditions: [:])
+    }
+    // fetch() gives whatever is stored; the directive, what may be used by itself.
+    let isDirective = asked.onlyIfCached
+    let verdict = ReuseRule.decide(
+      stored[newest], fields: request, mode: isDirective ? .standard : mode, freshness: freshness, now: now,
+      secrets: secrets)
+    switch verdict {
+    case .fresh: return .serve(newest, isStale: isStale(stored[newest], freshness, now))
+    case .unusable: return mode == .onlyIfCached ? .gatewayTimeout : .ask(base: nil, conditions: [:])
+    case .stale:
+      if isDirective { return .gatewayTimeout }
+      return refresh(stored, newest, method, request, mode, freshness, now)
+    }
+  }
+
+  private static func refresh(
+    _ stored: [EntryFacts], _ newest: Int, _ method: String, _ request: HeaderFields, _ mode: CacheMode,
+    _ freshness: Freshness, _ now: WallTime
+  ) -> Plan {
+    if mode == .standard, !CacheControl(request).restrictsAge, !stored[newest].isInvalidated,
+      StaleRule.mayAnswer(with: stored[newest], on: .revalidating, freshness: freshness, now: now)
+    {
+      return .serveAndRefresh(newest)
+    }
+    let base = stored.indices.filter { (200..<300).contains(stored[$0].head.status) }
+      .max { stored[$0].responseTime < stored[$1].responseTime }
+    // A part is asked for as it is: its answer confirms nothing about the whole. A HEAD may refresh it all the same.
+    let isWhole = method == "GET" && !request.contains("Range")
+    let conditions = isWhole ? base.map { ReuseRule.conditions(for: stored[$0].head) } : nil
+    return .ask(base: base, conditions: conditions ?? [:])
+  }
+
+  private static func newest(_ stored: [EntryFacts]) -> Int? {
+    stored.indices.max { stored[$0].responseTime < stored[$1].responseTime }
+  }
+
+  private static func isStale(_ facts: EntryFacts, _ freshness: Freshness, _ now: WallTime) -> Bool {
+    guard case .fresh = ReuseRule.decide(facts, fields: [:], mode: .standard, freshness: freshness, now: now) else {
+      // What varies on fields matches only with them: the age tells.
+      return FreshnessRule.age(of: facts, at: now).map { $0 >= FreshnessRule.lifetime(of: facts) } ?? true
+    }
+    return false
+  }
+
+  /// The request's fields with our conditions in place of the caller's, which are answered from what is stored afterwards.
+  package static func conditional(_ fields: HeaderFields, _ conditions: HeaderFields) -> HeaderFields {
+    guard !conditions.isEmpty else { return fields }
+    var result = fields
+    for name in ["If-None-Match", "If-Modified-Since"] { result.remove(name) }
+    for field in conditions { result.append(field.name, field.value) }
+    return result
+  }
+
+  /// What a HEAD says about the stored answer to GET (RFC 9111 section 4.3.5): true, it is the same and may be renewed;
+  /// false, it is another.
+  package static func confirms(_ head: LoadHead, _ stored: EntryFacts, count: Int) -> Bool {
+    for name in ["ETag", "Last-Modified"] {
+      if let new = head.fields[name], new != stored.head.fields[name] { return false }
+    }
+    guard let length = head.fields["Content-Length"] else { return true }
+    return length == (stored.head.fields["Content-Length"] ?? String(count))
+  }
+
+  /// Whether the answer to a POST is also that of later GETs (RFC 9110 section 9.3.3): it says for how long, and that it
+  /// is about this URL.
+  package static func answersGET(_ head: LoadHead, location: URLRule.Location) -> Bool {
+    guard head.status == 200, FreshnessRule.isExplicit(head.fields), let named = head.fields["Content-Location"] else {
+      return false
+    }
+    return (try? URLRule.resolve(named, from: location).get())?.key == location.key
+  }
+
+  /// URLs whose stored answers are good no longer after this one (RFC 9111 section 4.4): its own, and those that it names
+  /// of the same origin.
+  package static func invalidated(
+    by head: LoadHead, method: String, location: URLRule.Location
+  ) -> [URLRule.Location] {
+    guard !isSafe(method), (200..<400).contains(head.status) else { return [] }
+    let named = ["Location", "Content-Location"].compactMap { head.fields[$0] }.compactMap { text in
+      try? URLRule.resolve(text, from: location).get()
+    }
+    return [location] + named.filter { $0.origin == location.origin }
+  }
+}

@@ -1,0 +1,106 @@
+internal import FoundationEssentials
+
+/// Waits for a transfer slot, and is told when it has one.
+protocol SlotTaker: AnyObject, Sendable {
+  func begin()
+  /// The manager shuts down; no slot comes.
+  func close()
+}
+
+/// What requests for the HTTP answer must have in common to share one load.
+struct ExchangeKey: Hashable, Sendable {
+  let key: HandlerKey
+  let method: String
+  let location: String
+  let redirects: RedirectMode
+}
+
+/// One HTTP exchange for the response face: waits for its slot, loads once, ends once. Never tries again by itself.
+final class Exchange: SlotTaker {
+  struct Result: Sendable {
+    var outcome: LoadOutcome
+    var interim: [LoadHead] = []
+    var times: LoadTimes
+  }
+
+  private struct State: Sendable {
+    var id: HandlerID?
+    var attempt: LoadAttempt?
+    var interim: [LoadHead] = []
+    var requestTime: WallTime?
+    var isOver = false
+    var continuation: CheckedContinuation<Result, Never>?
+  }
+
+  private let core: Core
+  private let request: LoadRequest
+  private let plan: IntakePlan
+  private let state = Lock(State())
+
+  init(_ core: Core, _ request: LoadRequest, _ plan: IntakePlan) {
+    self.core = core
+    self.request = request
+    self.plan = plan
+  }
+
+  /// To be called once. A cancelled task ends it with `.left`.
+  nonisolated(nonsending) func result(host: String) async -> Result {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        state.withLock { $0.continuation = continuation }
+        enter(host)
+        if Task.isCancelled { cancel(.left) }
+      }
+    } onCancel: {
+      cancel(.left)
+    }
+  }
+
+  private func enter(_ host: String) {
+    let id = core.stepForResult { $0.enter(self, host: host, priority: .normal, now: core.time.now) }
+    guard let id else { return close() }
+    let isOver = state.withLock { state in
+      state.id = id
+      return state.isOver
+    }
+    // It may have ended before it knew its number.
+    if isOver { core.step { $0.leave(exchange: id, now: core.time.now) } }
+  }
+
+  func close() { cancel(.closed) }
+
+  func begin() {
+    let attempt = LoadAttempt(
+      loaders: core.loaders, interceptors: core.interceptors, plan: plan, number: 1,
+      LoadAttempt.Listener(
+        interim: { [self] head in state.withLock { $0.interim.append(head) } }, progress: { _ in },
+        end: { [self] outcome in end(outcome) }))
+    let isWanted = state.withLock { state in
+      if state.isOver { return false }
+      state.attempt = attempt
+      state.requestTime = core.time.wallNow
+      return true
+    }
+    if isWanted { attempt.start(request) }
+  }
+
+  private func cancel(_ reason: CancelReason) {
+    state.withLock { $0.attempt }?.cancel()
+    end(.failure(ObjectError(reason)))
+  }
+
+  private func end(_ outcome: LoadOutcome) {
+    let now = core.time.wallNow
+    let old = state.withLock { state in
+      let old = state
+      state = State(id: old.id, isOver: old.isOver || old.continuation != nil)
+      return old
+    }
+    guard !old.isOver, let continuation = old.continuation else { return }
+    if let id = old.id { core.step { $0.leave(exchange: id, now: core.time.now) } }
+    continuation.resume(
+      returning: Result(
+        outcome: outcome, interim: old.interim,
+        times: LoadTimes(request: old.requestTime ?? now, response: now)))
+  }
+}

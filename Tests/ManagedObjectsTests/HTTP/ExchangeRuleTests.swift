@@ -1,0 +1,111 @@
+import Testing
+
+@testable import ManagedObjects
+
+private let received = WallTime(seconds: 784_111_777)
+
+private func facts(_ fields: HeaderFields, status: Int = 200, at seconds: Double = 0) -> EntryFacts {
+  let time = received + .seconds(seconds)
+  return EntryFacts(head: LoadHead(status: status, fields: fields), requestTime: time, responseTime: time)
+}
+
+private func plan(
+  _ stored: [EntryFacts], method: String = "GET", _ request: HeaderFields = [:], mode: CacheMode = .standard,
+  after seconds: Double
+) -> ExchangeRule.Plan {
+  ExchangeRule.plan(
+    stored, method: method, request: request, mode: mode, freshness: .http, now: received + .seconds(seconds))
+}
+
+private let tagged: HeaderFields = ["Cache-Control": "max-age=10", "ETag": "\"a\""]
+private let condition: HeaderFields = ["If-None-Match": "\"a\""]
+
+struct ExchangeRuleTests {
+  @Test func `what is fresh is served, what is stale is asked about`() {
+    #expect(plan([facts(tagged)], after: 5) == .serve(0, isStale: false))
+    #expect(plan([facts(tagged)], after: 10) == .ask(base: 0, conditions: condition))
+    #expect(plan([], after: 0) == .ask(base: nil, conditions: [:]))
+  }
+
+  @Test func `the newest answer decides, an error as well as a success`() {
+    let good = facts(tagged)
+    let gone = facts(["Cache-Control": "max-age=3"], status: 404, at: 1)
+    #expect(plan([good, gone], after: 2) == .serve(1, isStale: false))
+    // The error is over its time: the older success is not what the server said last, but may be confirmed.
+    #expect(plan([good, gone], after: 5) == .ask(base: 0, conditions: condition))
+    #expect(plan([gone], after: 5) == .ask(base: nil, conditions: [:]))
+  }
+
+  @Test func `stale-while-revalidate is served at once, unless the request wants better`() {
+    let stored = facts(["Cache-Control": "max-age=10, stale-while-revalidate=20"])
+    #expect(plan([stored], after: 15) == .serveAndRefresh(0))
+    #expect(plan([stored], after: 31) == .ask(base: 0, conditions: [:]))
+    for asked in ["no-cache", "max-age=12", "min-fresh=1"] {
+      #expect(plan([stored], ["Cache-Control": asked], after: 15) == .ask(base: 0, conditions: [:]))
+    }
+    #expect(plan([stored.invalidated], after: 15) == .ask(base: 0, conditions: [:]))
+  }
+
+  @Test func `only-if-cached never asks, and the directive never gives what is stale`() {
+    #expect(plan([], ["Cache-Control": "only-if-cached"], after: 0) == .gatewayTimeout)
+    #expect(plan([facts(tagged)], ["Cache-Control": "only-if-cached"], after: 11) == .gatewayTimeout)
+    #expect(plan([facts(tagged)], ["Cache-Control": "only-if-cached"], after: 1) == .serve(0, isStale: false))
+    #expect(plan([facts(tagged)], mode: .onlyIfCached, after: 11) == .serve(0, isStale: true))
+    #expect(plan([], mode: .onlyIfCached, after: 0) == .gatewayTimeout)
+  }
+
+  @Test func `a request that says no-store looks at nothing`() {
+    #expect(plan([facts(tagged)], ["Cache-Control": "no-store"], after: 1) == .ask(base: nil, conditions: [:]))
+  }
+
+  @Test func `max-stale takes what is stale, and says so`() {
+    #expect(plan([facts(tagged)], ["Cache-Control": "max-stale=5"], after: 12) == .serve(0, isStale: true))
+  }
+
+  @Test func `a part and a HEAD are asked for without our condition`() {
+    #expect(plan([facts(tagged)], ["Range": "bytes=0-1"], after: 20) == .ask(base: 0, conditions: [:]))
+    #expect(plan([facts(tagged)], method: "HEAD", after: 20) == .ask(base: 0, conditions: [:]))
+    #expect(plan([facts(tagged)], method: "HEAD", after: 2) == .serve(0, isStale: false))
+  }
+
+  @Test func `our condition takes the place of the caller's`() {
+    let fields: HeaderFields = ["If-None-Match": "\"mine\"", "If-Modified-Since": "x", "A": "1"]
+    #expect(ExchangeRule.conditional(fields, [:]) == fields)
+    #expect(ExchangeRule.conditional(fields, condition) == ["A": "1", "If-None-Match": "\"a\""])
+  }
+
+  @Test func `a HEAD confirms what has its validators and length`() {
+    let stored = facts(["ETag": "\"a\"", "Content-Length": "3"])
+    func confirms(_ fields: HeaderFields) -> Bool {
+      ExchangeRule.confirms(LoadHead(fields: fields), stored, count: 3)
+    }
+    #expect(confirms(["ETag": "\"a\"", "Content-Length": "3"]) && confirms([:]))
+    #expect(!confirms(["ETag": "\"b\""]) && !confirms(["Content-Length": "4"]) && !confirms(["Last-Modified": "x"]))
+  }
+
+  @Test func `an unsafe method that succeeds makes its URL and those it names of its origin stale`() throws {
+    let here = try URLRule.parse("http://a.example/x").get()
+    func keys(_ method: String, _ status: Int, _ fields: HeaderFields = [:]) -> [String] {
+      ExchangeRule.invalidated(by: LoadHead(status: status, fields: fields), method: method, location: here).map(\.key)
+    }
+    #expect(keys("POST", 200) == ["http://a.example/x"])
+    #expect(keys("M-SEARCH", 302).count == 1)
+    #expect(keys("DELETE", 404).isEmpty && keys("PUT", 500).isEmpty)
+    for method in ["GET", "HEAD", "OPTIONS", "TRACE"] { #expect(keys(method, 200).isEmpty) }
+    #expect(
+      keys("PUT", 201, ["Location": "/y", "Content-Location": "http://b.example/z"])
+        == ["http://a.example/x", "http://a.example/y"])
+    #expect(keys("PUT", 201, ["Location": "http://a.example:81/y"]).count == 1)
+  }
+
+  @Test func `a POST answers later GETs only where it says so and for how long`() throws {
+    let here = try URLRule.parse("http://a.example/x").get()
+    func answers(_ fields: HeaderFields, status: Int = 200) -> Bool {
+      ExchangeRule.answersGET(LoadHead(status: status, fields: fields), location: here)
+    }
+    #expect(answers(["Cache-Control": "max-age=9", "Content-Location": "/x"]))
+    #expect(!answers(["Content-Location": "/x"]) && !answers(["Cache-Control": "max-age=9"]))
+    #expect(!answers(["Cache-Control": "max-age=9", "Content-Location": "/y"]))
+    #expect(!answers(["Cache-Control": "max-age=9", "Content-Location": "/x"], status: 404))
+  }
+}
