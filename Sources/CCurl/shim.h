@@ -1,6 +1,8 @@
 // Typed doors to libcurl's variadic calls, which Swift cannot call. They vanish in a release build.
 #pragma once
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <string.h>
 
 static inline CURLcode mo_easy_setopt_long(CURL *easy, CURLoption option, long value) {
   return curl_easy_setopt(easy, option, value);
@@ -15,6 +17,19 @@ static inline CURLcode mo_easy_setopt_pointer(CURL *easy, CURLoption option, con
 static inline CURLcode mo_easy_setopt_writer(
     CURL *easy, CURLoption option, size_t (*value)(char *bytes, size_t size, size_t count, void *user)) {
   return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode mo_easy_setopt_socket_opener(
+    CURL *easy, curl_socket_t (*value)(void *user, curlsocktype purpose, struct curl_sockaddr *address)) {
+  return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+// The bytes of an IPv4 or IPv6 address, in network order; returns how many, 0 for any other family.
+static inline size_t mo_address_bytes(const struct curl_sockaddr *address, unsigned char bytes[16]) {
+  const struct sockaddr *name = &address->addr;
+  switch (address->family) {
+  case AF_INET: memcpy(bytes, &((const struct sockaddr_in *)name)->sin_addr, 4); return 4;
+  case AF_INET6: memcpy(bytes, &((const struct sockaddr_in6 *)name)->sin6_addr, 16); return 16;
+  default: return 0;
+  }
 }
 
 static inline long mo_easy_getinfo_long(CURL *easy, CURLINFO info) {

@@ -9,12 +9,14 @@ internal import Glibc
   let easy: UnsafeMutableRawPointer
   /// What it carries now.
   private(set) var transfer: Transfer?
+  /// Of the addresses that were found, the first that is not allowed.
+  var refusedAddress: AddressRefusal?
   private var isPaused = false
   private var fields: UnsafeMutablePointer<curl_slist>?
   /// What `fields` was built from.
   private var fieldLines: [UInt8] = []
-  private var addresses: UnsafeMutablePointer<curl_slist>?
-  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  var addresses: UnsafeMutablePointer<curl_slist>?
+  let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   init?() {
     guard let easy = unsafe curl_easy_init() else { return nil }
@@ -39,6 +41,7 @@ internal import Glibc
     unsafe curl_easy_reset(easy)
     unsafe errorText.pointee = 0
     isPaused = false
+    refusedAddress = nil
     self.transfer = transfer
     let request = transfer.request
     if let failure = AddressCheck.failure(request) ?? fieldFailure(request) { return failure }
@@ -66,10 +69,10 @@ internal import Glibc
 
   // MARK: Options
 
-  private func set(_ option: CURLoption, _ value: Int) { _ = unsafe mo_easy_setopt_long(easy, option, value) }
+  func set(_ option: CURLoption, _ value: Int) { _ = unsafe mo_easy_setopt_long(easy, option, value) }
 
   /// libcurl copies the text.
-  private func set(_ option: CURLoption, _ text: String) {
+  func set(_ option: CURLoption, _ text: String) {
     _ = unsafe text.withCString { unsafe mo_easy_setopt_pointer(easy, option, $0) }
   }
 
@@ -96,26 +99,6 @@ internal import Glibc
     set(CURLOPT_LOW_SPEED_TIME, (Self.milliseconds(request.idleTimeout) + 999) / 1000)
     if let total = request.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(total)) }
     set(CURLOPT_BUFFERSIZE, request.expectsLargeBody ? 512 << 10 : 128 << 10)
-  }
-
-  private func setConnection(_ request: TransferRequest) {
-    set(CURLOPT_PROTOCOLS_STR, "http,https")
-    set(CURLOPT_PROXY, "")
-    set(CURLOPT_NOPROXY, "*")
-    set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-    // Only TLS tells early, by ALPN, that a connection carries many transfers. On plain HTTP waiting would mean that all
-    // transfers to a host stand still until the first one is answered.
-    if request.origin.scheme == "https" { set(CURLOPT_PIPEWAIT, 1) }
-    set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-    if let file = request.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
-    if let list = request.addresses { resolve(request.origin, to: list) }
-  }
-
-  /// As CURLOPT_RESOLVE(3) has it: `name:port:address,address`.
-  private func resolve(_ origin: TransferOrigin, to list: String) {
-    unsafe curl_slist_free_all(addresses)
-    unsafe addresses = "\(origin.host):\(origin.port):\(list)".withCString { unsafe curl_slist_append(nil, $0) }
-    _ = unsafe mo_easy_setopt_pointer(easy, CURLOPT_RESOLVE, addresses)
   }
 
   private func setRequest(_ request: TransferRequest) {
@@ -194,7 +177,7 @@ internal import Glibc
   // MARK: What comes
 
   /// From a callback of libcurl to the handle it belongs to. The handle is alive: it is running.
-  private static func call(_ user: UnsafeMutableRawPointer?, _ body: (EasyHandle) -> Int) -> Int {
+  static func call(_ user: UnsafeMutableRawPointer?, _ body: (EasyHandle) -> Int) -> Int {
     guard let user = unsafe user else { return 0 }
     return unsafe Unmanaged<EasyHandle>.fromOpaque(user)._withUnsafeGuaranteedRef { body($0) }
   }
@@ -212,47 +195,5 @@ internal import Glibc
     case .stop, nil: return bytes.count &+ 1
     }
     return bytes.count
-  }
-
-  // MARK: The end
-
-  func end(_ code: Int) -> TransferEnd {
-    guard let transfer else { return .failed(.init(kind: .other, code: code, message: "The transfer was lost.")) }
-    if code == 0 { return .finished(facts(transfer)) }
-    return .failed(FailureRule.failure(failureFacts(transfer, code)))
-  }
-
-  private func long(_ info: CURLINFO) -> Int { unsafe mo_easy_getinfo_long(easy, info) }
-  private func microseconds(_ info: CURLINFO) -> Duration { .microseconds(unsafe mo_easy_getinfo_offset(easy, info)) }
-
-  private func facts(_ transfer: Transfer) -> TransferFacts {
-    TransferFacts(
-      bodyBytes: transfer.bodyBytes, nameLookup: microseconds(CURLINFO_NAMELOOKUP_TIME_T),
-      connect: microseconds(CURLINFO_CONNECT_TIME_T), tls: microseconds(CURLINFO_APPCONNECT_TIME_T),
-      firstByte: microseconds(CURLINFO_STARTTRANSFER_TIME_T), total: microseconds(CURLINFO_TOTAL_TIME_T),
-      version: version, reusedConnection: long(CURLINFO_NUM_CONNECTS) == 0,
-      address: unsafe mo_easy_getinfo_text(easy, CURLINFO_PRIMARY_IP).map { unsafe String(cString: $0) } ?? "")
-  }
-
-  private var version: TransferFacts.HTTPVersion {
-    switch long(CURLINFO_HTTP_VERSION) {
-    case Int(CURL_HTTP_VERSION_1_0): .http10
-    case Int(CURL_HTTP_VERSION_1_1): .http11
-    case Int(CURL_HTTP_VERSION_2_0): .http2
-    case Int(CURL_HTTP_VERSION_3): .http3
-    default: .unknown
-    }
-  }
-
-  private func failureFacts(_ transfer: Transfer, _ code: Int) -> FailureRule.Facts {
-    let systemError = long(CURLINFO_OS_ERRNO)
-    let promised = unsafe mo_easy_getinfo_offset(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-    return FailureRule.Facts(
-      request: transfer.request, code: code, systemError: systemError,
-      systemText: systemError == 0 ? "" : unsafe String(cString: strerror(Int32(truncatingIfNeeded: systemError))),
-      detail: unsafe String(cString: errorText), wasConnected: microseconds(CURLINFO_PRETRANSFER_TIME_T) > .zero,
-      headIsFinal: transfer.heads.isFinal, bodyBytes: transfer.bodyBytes,
-      promisedBytes: promised >= 0 && transfer.heads.isFinal ? Int(promised) : nil,
-      elapsed: ContinuousClock.now - transfer.started, cause: transfer.cause)
   }
 }

@@ -11,8 +11,18 @@ enum FailureRule {
     var systemText = ""
     /// libcurl's own sentence; "" where it had none.
     var detail = ""
+    /// The name's address was found.
+    var wasResolved = false
     /// The connection stood, TLS included.
     var wasConnected = false
+    /// It had carried another transfer before.
+    var wasReused = false
+    /// What the proxy answered when it was asked for a tunnel; 0: it was not, or did not.
+    var connectStatus = 0
+    /// OpenSSL's, see X509_STORE_CTX_get_error(3); 0: none.
+    var verifyResult = 0
+    /// A byte of a response has come.
+    var hasHead = false
     var headIsFinal = false
     var bodyBytes = 0
     /// nil: the response did not promise a length.
@@ -20,6 +30,7 @@ enum FailureRule {
     var elapsed = Duration.zero
     /// Why our own callback ended the transfer, where it did.
     var cause: Cause?
+    var refusedAddress: AddressRefusal?
   }
 
   /// Why a callback of ours refused what came.
@@ -27,16 +38,21 @@ enum FailureRule {
 
   static func failure(_ facts: Facts) -> TransferFailure {
     let kind = kind(facts)
-    return TransferFailure(kind: kind, code: facts.code, message: message(kind, facts))
+    var failure = TransferFailure(kind: kind, code: facts.code, message: message(kind, facts))
+    let isBroken = [.noReply, .reset, .sendFailed].contains(kind)
+    failure.wasStale = isBroken && facts.wasReused && !facts.hasHead
+    return failure
   }
 
   static func kind(_ facts: Facts) -> TransferFailure.Kind {
     if let cause = facts.cause { return kind(cause) }
+    if let fault = TLSFaultRule.fault(facts) { return .tls(fault) }
+    if isOfProxy(facts) { return .proxy }
     switch facts.code {
-    case 5, 6: return .resolve
+    case 7 where facts.refusedAddress != nil: return .addressRefused
+    case 6: return .resolve
     case 7: return facts.systemError == connectionRefused ? .refused : .connect
     case 28: return .timedOut(phase(facts))
-    case 35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98: return .tls
     case 18: return .partial
     case 52: return .noReply
     // An answer in HTTP/0.9 is a "protocol" that was not allowed (1); framing that cannot be read is a "weird reply" (8).
@@ -51,6 +67,17 @@ enum FailureRule {
     }
   }
 
+  /// It failed before the proxy had opened the way: its name, its port, its refusal of a tunnel.
+  private static func isOfProxy(_ facts: Facts) -> Bool {
+    guard facts.request.proxy != nil else { return false }
+    switch facts.code {
+    case 5, 7, 97: return true
+    case 28: return !facts.wasConnected && !(200...299).contains(facts.connectStatus) && !isTotal(facts)
+    case 56: return facts.connectStatus >= 300
+    default: return false
+    }
+  }
+
   private static func kind(_ cause: Cause) -> TransferFailure.Kind {
     switch cause {
     case .stopped: .stopped
@@ -61,8 +88,13 @@ enum FailureRule {
 
   /// libcurl has one code for all its clocks; which one it was can be read from how far the transfer had come.
   private static func phase(_ facts: Facts) -> TransferFailure.Phase {
-    if let total = facts.request.totalTimeout, facts.elapsed >= total { return .total }
+    if isTotal(facts) { return .total }
+    if !facts.wasConnected, !facts.wasResolved { return .resolve }
     return facts.wasConnected ? .idle : .connect
+  }
+
+  private static func isTotal(_ facts: Facts) -> Bool {
+    facts.request.totalTimeout.map { facts.elapsed >= $0 } ?? false
   }
 
   static func message(_ kind: TransferFailure.Kind, _ facts: Facts) -> String {
@@ -73,7 +105,10 @@ enum FailureRule {
     case .resolve: return "The name \(host) has no address; check its spelling and the name server."
     case .connect: return "No connection to \(place): \(reason(facts))."
     case .refused: return "Connection refused by \(place): nobody listens there; is the server running?"
-    case .tls: return "No secure connection to \(place): \(reason(facts))."
+    case .tls(let fault):
+      return TLSFaultRule.message(fault, host: host, place: place, reason: reason(facts))
+    case .proxy: return proxyMessage(facts)
+    case .addressRefused: return refusalMessage(facts)
     case .timedOut(let phase): return message(phase, facts)
     case .noReply: return "\(host) closed the connection without an answer."
     case .reset: return "The connection to \(host) broke: \(reason(facts))."
@@ -90,10 +125,33 @@ enum FailureRule {
   private static func message(_ phase: TransferFailure.Phase, _ facts: Facts) -> String {
     let (request, host) = (facts.request, facts.request.origin.host)
     switch phase {
+    case .resolve: return "The name server gave no address of \(host) within \(request.connectTimeout); does it work?"
     case .connect: return "No connection to \(host) within \(request.connectTimeout)."
     case .idle: return "\(host) sent nothing for \(request.idleTimeout)."
     case .total: return "The transfer from \(host) was not complete within \(request.totalTimeout ?? facts.elapsed)."
     }
+  }
+
+  private static func proxyMessage(_ facts: Facts) -> String {
+    let (host, proxy) = (facts.request.origin.host, facts.request.proxy?.description ?? "")
+    switch facts.code {
+    case 5: return "The name of the proxy \(proxy) for \(host) has no address; check its spelling."
+    case 7 where facts.systemError == connectionRefused:
+      return "The proxy \(proxy) for \(host) refused the connection: nobody listens there; is it running?"
+    case 28: return "No connection to the proxy \(proxy) for \(host) within \(facts.request.connectTimeout)."
+    case _ where facts.connectStatus == 407:
+      return "The proxy \(proxy) for \(host) wants a user and a password (407), or others than it was given."
+    case _ where facts.connectStatus >= 300:
+      return "The proxy \(proxy) opens no tunnel to \(host): it answered with status \(facts.connectStatus)."
+    default: return "No connection to the proxy \(proxy) for \(host): \(reason(facts))."
+    }
+  }
+
+  private static func refusalMessage(_ facts: Facts) -> String {
+    guard let refused = facts.refusedAddress else { return reason(facts) }
+    return
+      "\(facts.request.origin.host) leads to \(refused.address) (\(refused.purpose)), and only public addresses are "
+      + "allowed."
   }
 
   private static func extent(_ facts: Facts) -> String {

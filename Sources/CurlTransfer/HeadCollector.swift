@@ -16,6 +16,8 @@ struct HeadCollector {
   private var total = 0
   /// True from the end of the first block whose status is not 1xx.
   private(set) var isFinal = false
+  /// Not a byte of a response has come.
+  var isEmpty: Bool { total == 0 }
 
   init(limitBytes: Int) { self.limitBytes = limitBytes }
 

@@ -17,6 +17,8 @@ internal import Glibc
     unsafe self.multi = unsafe multi
     _ = unsafe mo_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, limitConnections)
     _ = unsafe mo_multi_setopt_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+    // One HTTP/2 connection is to carry all that runs at once, where the server allows it; libcurl's default is 100.
+    _ = unsafe mo_multi_setopt_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, max(100, limitConnections))
   }
 
   deinit { _ = unsafe curl_multi_cleanup(multi) }

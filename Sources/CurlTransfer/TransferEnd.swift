@@ -13,6 +13,8 @@ package struct TransferFacts: Hashable, Sendable {
   package var nameLookup: Duration
   package var connect: Duration
   package var tls: Duration
+  /// When the request could be sent.
+  package var ready: Duration
   package var firstByte: Duration
   package var total: Duration
   package var version: HTTPVersion
@@ -40,7 +42,11 @@ package struct TransferFailure: Error, Hashable, Sendable {
     case connect
     /// The machine is there, but nobody listens on the port.
     case refused
-    case tls
+    case tls(TLSFault)
+    /// The proxy cannot be reached, or refuses.
+    case proxy
+    /// No address of the name is public, and only such are allowed.
+    case addressRefused
     case timedOut(Phase)
     /// The connection was closed before a byte of the response.
     case noReply
@@ -60,11 +66,32 @@ package struct TransferFailure: Error, Hashable, Sendable {
     case other
   }
 
-  package enum Phase: Hashable, Sendable { case connect, idle, total }
+  package enum Phase: Hashable, Sendable { case resolve, connect, idle, total }
+
+  /// Why there is no secure connection.
+  package enum TLSFault: Hashable, Sendable {
+    case expired
+    case notYetValid
+    /// Nobody that is trusted vouches for the server's certificate.
+    case unknownAuthority
+    /// The certificate is good, for another name.
+    case wrongName
+    /// The server's certificate is not accepted for another reason.
+    case refused
+    /// Our own certificate cannot be read, or the server does not take it, or wants one.
+    case clientCertificate
+    /// The file of certificate authorities cannot be read.
+    case authorityFile
+    /// The talk about keys broke off.
+    case handshake
+  }
 
   package var kind: Kind
   /// libcurl's number of the error, see libcurl-errors(3); 0 where libcurl was not asked.
   package var code: Int
   /// What happened, in one sentence that names the host and never a user or password.
   package var message: String
+  /// The connection had served before and ended before a byte of this response: most likely the server had closed it
+  /// just then, and has not looked at the request.
+  package var wasStale = false
 }

@@ -21,15 +21,71 @@ package struct TransferRequest: Sendable {
   package var limitHeadBytes = 256 << 10
   /// Receives into 512 KiB in place of 128 KiB: a third less CPU where the body has many megabytes, memory wasted elsewhere.
   package var expectsLargeBody = false
+
+  package var version = TransferVersion.automatic
   /// A PEM file that replaces the system's certificate authorities; nil: the system's.
   package var certificateAuthorityFile: String?
+  /// Shown to a server that asks for one; nil: none.
+  package var clientCertificate: TransferCertificate?
+  /// nil: straight to the origin. The environment is never looked at here: whoever makes the request decides.
+  package var proxy: TransferProxy?
   /// Addresses to connect to in place of what the name's look-up would give, as `127.0.0.1` or `[::1],127.0.0.1`.
   package var addresses: String?
+  /// Refuses addresses that are not public (`AddressRule`) when a socket is opened, whatever name, redirect or look-up
+  /// led there. The address of a proxy is not judged. All transfers of one engine should have the same: a connection
+  /// that stands is used again without another look.
+  package var isPublicOnly = false
 
   package init(url: String, origin: TransferOrigin) {
     self.url = url
     self.origin = origin
   }
+}
+
+/// Which HTTP is spoken.
+package enum TransferVersion: Sendable {
+  /// HTTP/2 where the server offers it by ALPN, else HTTP/1.1.
+  case automatic
+  case http11
+  /// HTTP/2 from the first byte on, on plain connections too (RFC 9113 section 3.3).
+  case http2PriorKnowledge
+}
+
+/// PEM files.
+package struct TransferCertificate: Sendable {
+  package var file: String
+  /// nil: the key stands in `file` too.
+  package var keyFile: String?
+  package var passphrase: String?
+
+  package init(file: String, keyFile: String?, passphrase: String?) {
+    self.file = file
+    self.keyFile = keyFile
+    self.passphrase = passphrase
+  }
+}
+
+/// A proxy for HTTP: asked with the whole URL for http, to open a tunnel (CONNECT) for https.
+package struct TransferProxy: Hashable, Sendable, CustomStringConvertible {
+  /// `http`, or `https` for TLS to the proxy itself.
+  package var scheme: String
+  /// IPv6 in its brackets.
+  package var host: String
+  package var port: Int
+  /// Both as they are, not percent-encoded. Sent to the proxy alone.
+  package var user: String?
+  package var password: String?
+
+  package init(scheme: String, host: String, port: Int, user: String? = nil, password: String? = nil) {
+    self.scheme = scheme
+    self.host = host
+    self.port = port
+    self.user = user
+    self.password = password
+  }
+
+  /// For messages: without user and password.
+  package var description: String { "\(scheme)://\(host):\(port)" }
 }
 
 /// Scheme, host and port of a URL: whom a request is for.
@@ -45,4 +101,15 @@ package struct TransferOrigin: Hashable, Sendable {
     self.host = host
     self.port = port
   }
+}
+
+// What is printed, or looked at by `dump`, tells no secret.
+
+extension TransferProxy: CustomReflectable {
+  package var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
+}
+
+extension TransferCertificate: CustomStringConvertible, CustomReflectable {
+  package var description: String { file }
+  package var customMirror: Mirror { Mirror(self, children: ["file": file]) }
 }

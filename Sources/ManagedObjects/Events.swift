@@ -2,8 +2,9 @@
 public enum ObjectEvent: Sendable {
   /// A load began; `attempt` counts from 1.
   case loadStarted(ObjectID, location: String, attempt: Int)
-  /// Bytes are here and good; `bytes` is the length of the body.
-  case loadFinished(ObjectID, ObjectSource, bytes: Int)
+  /// Bytes are here and good; `bytes` is the length of the body. `timings` are there where it came over the network by
+  /// `CurlLoader`, revalidations included.
+  case loadFinished(ObjectID, ObjectSource, bytes: Int, timings: LoadTimings?)
   /// An attempt failed; another follows after `delay`.
   case loadRetried(ObjectID, ObjectError, delay: Duration)
   case decoded(ObjectID)

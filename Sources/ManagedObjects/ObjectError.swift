@@ -17,6 +17,8 @@ public struct ObjectError: Error, Sendable, CustomStringConvertible {
   /// Stable: the raw values appear in the tool's JSON.
   public enum Code: String, Hashable, Sendable {
     case invalidURL, invalidRequest, unsupportedScheme, refusedByPolicy
+    /// `tls`: the server's certificate, or the client's, is not accepted.
+    case tls
     case transport, timedOut, tooManyRedirects, httpStatus, retryLater
     case wrongLength, tooLarge, checksumMismatch
     case notCached, cacheBroken

@@ -18,8 +18,6 @@ public struct ObjectID: Hashable, Sendable, CustomStringConvertible {
     self.kind = kind
     self.namespace = namespace
   }
-
-  public var description: String { namespace.isEmpty ? name : "\(namespace):\(name)" }
 }
 
 /// One decoded form of an id. Users of equal representation share one decode and one object.

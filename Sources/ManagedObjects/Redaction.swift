@@ -28,6 +28,9 @@ package func redacted(_ url: String) -> String {
   return output.finished(isWhole: isWhole && rest.isEmpty)
 }
 
+/// Whether a parameter or field of that name carries a secret, as far as a name can tell.
+func isNamedLikeSecret(_ name: String) -> Bool { RedactionRule.isSecret(Array(name.utf8)[...]) }
+
 /// What in a URL is secret.
 private enum RedactionRule {
   static let mask = Array("REDACTED".utf8)[...]

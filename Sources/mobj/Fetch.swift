@@ -68,6 +68,7 @@ extension Outcome {
     source = answer.source
     status = answer.head.status
     bytes = answer.bytes
+    timings = answer.timings
   }
 }
 

@@ -14,6 +14,8 @@ struct Outcome: Sendable {
   var bytes = 0
   var duration = Duration.zero
   var error: ObjectError?
+  /// nil: nothing was asked of a server.
+  var timings: LoadTimings?
   /// The file that was written.
   var file: String?
 

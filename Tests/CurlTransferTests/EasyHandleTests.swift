@@ -177,7 +177,7 @@ import Testing
       origin: TransferOrigin(scheme: "https", host: "127.0.0.1", port: server.port))
     request.certificateAuthorityFile = "/nowhere/authorities.pem"
     let record = try await engine.run(request)
-    #expect(record.kind == .tls && record.failure?.message.contains("/nowhere/authorities.pem") == true)
+    #expect(record.kind == .tls(.authorityFile) && record.failure?.message.contains("/nowhere/authorities.pem") == true)
     #expect(server.allHits == 0)
   }
 

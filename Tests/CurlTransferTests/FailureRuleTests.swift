@@ -14,10 +14,11 @@ import Testing
 
   @Test(
     arguments: [
-      (6, .resolve), (7, .connect), (35, .tls), (60, .tls), (18, .partial), (52, .noReply), (8, .badFraming),
+      (6, .resolve), (7, .connect), (35, .tls(.handshake)), (60, .tls(.refused)), (18, .partial), (52, .noReply),
+      (8, .badFraming),
       (1, .badFraming),
       (56, .reset), (92, .reset), (55, .sendFailed), (27, .headTooLarge), (100, .headTooLarge),
-      (28, .timedOut(.connect)),
+      (28, .timedOut(.resolve)),
       (3, .other), (0, .other), (-1, .other), (9999, .other),
     ] as [(Int, TransferFailure.Kind)])
   func `each number of libcurl has its kind`(_ code: Int, _ kind: TransferFailure.Kind) {
@@ -34,7 +35,8 @@ import Testing
   }
 
   @Test func `which clock ran out is read from how far the transfer came`() {
-    #expect(FailureRule.kind(facts(28)) == .timedOut(.connect))
+    #expect(FailureRule.kind(facts(28)) == .timedOut(.resolve))
+    #expect(FailureRule.kind(facts(28) { $0.wasResolved = true }) == .timedOut(.connect))
     #expect(FailureRule.kind(facts(28) { $0.wasConnected = true }) == .timedOut(.idle))
     #expect(
       FailureRule.kind(
@@ -60,6 +62,34 @@ import Testing
 
   @Test func `too long a line after the head is no matter of the head`() {
     #expect(FailureRule.kind(facts(27) { $0.headIsFinal = true }) == .other)
+  }
+
+  @Test func `a connection that broke is stale where it had served before and nothing had come`() {
+    func wasStale(_ code: Int, _ change: (inout FailureRule.Facts) -> Void = { _ in }) -> Bool {
+      FailureRule.failure(
+        facts(code) { facts in
+          facts.wasConnected = true
+          facts.wasReused = true
+          change(&facts)
+        }
+      ).wasStale
+    }
+    #expect(wasStale(52) && wasStale(56) && wasStale(55) && wasStale(92))
+    #expect(!wasStale(52) { $0.wasReused = false } && !wasStale(56) { $0.hasHead = true })
+    #expect(!wasStale(28) && !wasStale(60) && !wasStale(23))
+  }
+
+  @Test func `what fails before the proxy opened the way is the proxy's`() {
+    func kind(_ code: Int, status: Int = 0) -> TransferFailure.Kind {
+      FailureRule.kind(
+        facts(code) { facts in
+          facts.request.proxy = TransferProxy(scheme: "http", host: "p", port: 3128)
+          facts.connectStatus = status
+        })
+    }
+    #expect(kind(5) == .proxy && kind(7) == .proxy && kind(28) == .proxy && kind(56, status: 502) == .proxy)
+    #expect(kind(56, status: 200) == .reset && kind(56) == .reset && kind(52) == .noReply)
+    #expect(kind(60, status: 200) == .tls(.refused))
   }
 
   @Test func `messages name the host and what was reached`() {

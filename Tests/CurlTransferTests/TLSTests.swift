@@ -24,7 +24,7 @@ import Testing
   @Test func `a certificate of an authority unknown to the system is refused`() async throws {
     let server = try SecureServer()
     let record = try await CurlEngine().run(request(server))
-    #expect(record.kind == .tls && record.heads.isEmpty)
+    #expect(record.kind == .tls(.unknownAuthority) && record.heads.isEmpty)
     #expect(record.failure?.message.contains("certificate") == true)
   }
 
@@ -33,14 +33,58 @@ import Testing
     var request = request(server, host: "box.invalid")
     request.certificateAuthorityFile = server.certificate
     let record = try await CurlEngine().run(request)
-    #expect(record.kind == .tls && record.failure?.message.contains("box.invalid") == true)
+    #expect(record.kind == .tls(.wrongName) && record.failure?.message.contains("box.invalid") == true)
+  }
+
+  @Test func `a certificate that has expired is refused, and the message says what to do`() async throws {
+    let server = try SecureServer(days: -1)
+    var request = request(server)
+    request.certificateAuthorityFile = server.certificate
+    let record = try await CurlEngine().run(request)
+    #expect(record.kind == .tls(.expired))
+    #expect(record.failure?.message.contains("renew") == true)
+  }
+
+  @Test func `a certificate of our own is shown to a server that asks for it`() async throws {
+    let server = try SecureServer(verifiesClients: true)
+    var request = request(server)
+    request.certificateAuthorityFile = server.certificate
+    let without = try await CurlEngine().run(request)
+    #expect(without.kind == .tls(.clientCertificate))
+    request.clientCertificate = TransferCertificate(
+      file: server.certificate, keyFile: server.key, passphrase: nil)
+    #expect(try await CurlEngine().run(request).status == 200)
+  }
+
+  @Test func `a key is opened by its passphrase, and without it nothing is asked on the terminal`() async throws {
+    let server = try SecureServer(verifiesClients: true)
+    let locked = try server.lockedKey(passphrase: "open sesame")
+    var request = request(server)
+    request.certificateAuthorityFile = server.certificate
+    for (passphrase, isGood) in [("open sesame", true), ("wrong", false), (nil, false)] {
+      request.clientCertificate = TransferCertificate(
+        file: server.certificate, keyFile: locked, passphrase: passphrase)
+      let record = try await CurlEngine().run(request)
+      #expect(isGood ? record.status == 200 : record.kind == .tls(.clientCertificate))
+      #expect(record.failure?.message.contains("sesame") != true)
+    }
+  }
+
+  @Test func `a certificate file that is not there is named`() async throws {
+    let server = try SecureServer()
+    var request = request(server)
+    request.certificateAuthorityFile = server.certificate
+    request.clientCertificate = TransferCertificate(file: "/nowhere/own.pem", keyFile: nil, passphrase: nil)
+    let record = try await CurlEngine().run(request)
+    #expect(record.kind == .tls(.clientCertificate))
+    #expect(record.failure?.message.contains("/nowhere/own.pem") == true)
   }
 
   @Test func `no version of TLS before 1_2 is spoken`() async throws {
     let server = try SecureServer(options: ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"])
     var request = request(server)
     request.certificateAuthorityFile = server.certificate
-    #expect(try await CurlEngine().run(request).kind == .tls)
+    #expect(try await CurlEngine().run(request).kind == .tls(.handshake))
   }
 }
 
@@ -48,6 +92,7 @@ import Testing
 private final class SecureServer: Sendable {
   let port: Int
   let certificate: String
+  let key: String
   private let folder: TemporaryFolder
   private let process: Process
 
@@ -57,15 +102,23 @@ private final class SecureServer: Sendable {
     FileManager.default.isExecutableFile(atPath: binary) || ProcessInfo.processInfo.environment["CI"] == "true"
   }
 
-  init(options: [String] = []) throws {
+  /// - Parameters:
+  ///   - days: of validity, from now on; negative: it has expired.
+  ///   - verifiesClients: only clients with this very certificate are served.
+  init(days: Int = 2, verifiesClients: Bool = false, options: [String] = []) throws {
     folder = try TemporaryFolder("tls")
     certificate = "\(folder.path)/certificate.pem"
-    let key = "\(folder.path)/key.pem"
-    let making = try Self.run([
+    key = "\(folder.path)/key.pem"
+    try Self.make([
       "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
       "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate,
-    ]).process
-    making.waitUntilExit()
+    ])
+    // Only this command dates a certificate back.
+    if days < 0 {
+      try Self.make(["x509", "-in", certificate, "-signkey", key, "-days", String(days), "-out", certificate])
+    }
+    var options = options
+    if verifiesClients { options += ["-Verify", "1", "-verify_return_error", "-CAfile", certificate] }
     let (process, output) = try Self.run(
       ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www"] + options)
     self.process = process
@@ -77,6 +130,15 @@ private final class SecureServer: Sendable {
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
+
+  /// The key once more, behind a passphrase. Returns its path.
+  func lockedKey(passphrase: String) throws -> String {
+    let path = "\(folder.path)/locked.pem"
+    try Self.make(["ec", "-in", key, "-aes256", "-passout", "pass:\(passphrase)", "-out", path])
+    return path
+  }
+
+  private static func make(_ arguments: [String]) throws { try run(arguments).process.waitUntilExit() }
 
   private static func run(_ arguments: [String]) throws -> (process: Process, output: FileHandle) {
     let (process, pipe) = (Process(), Pipe())

@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjects
+import TestSupport
 import Testing
 
 @testable import mobj
@@ -36,6 +37,23 @@ struct JSONLineTests {
     var outcome = Outcome(url: "x")
     outcome.file = "d/a b"
     #expect(JSONLine.text(outcome).contains(#""bytes":0,"file":"d/a b","milliseconds""#))
+  }
+
+  @Test func `where a server was asked, stages and connection are told`() async throws {
+    let server = try LoopbackServer()
+    server.on("/a", Reply("a"))
+    let manager = ObjectManager(policy: Policy())
+    var outcome = Outcome(url: "x")
+    outcome.timings = try await manager.answer(for: ObjectRequest(server.url("/a")), decodedBy: .text).timings
+    let line = JSONLine.text(outcome)
+    let read = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    let stages = try #require(read["microseconds"] as? [String: Any])
+    #expect(Set(stages.keys) == ["queue", "resolve", "connect", "tls", "firstByte", "total"])
+    #expect(stages["tls"] is NSNull && (stages["total"] as? Int ?? 0) > 0 && stages["queue"] as? Int != nil)
+    let connection = try #require(read["connection"] as? [String: Any])
+    #expect(connection["http"] as? String == "1.1" && connection["reused"] as? Bool == false)
+    #expect(connection["address"] as? String == "127.0.0.1")
+    #expect(line.contains(#","connection":{"#) && line.hasSuffix(#","error":null}"# + "\n"))
   }
 
   @Test(arguments: [

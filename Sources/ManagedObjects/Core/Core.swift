@@ -136,6 +136,12 @@ final class Core: Sendable {
               job.handler, number: job.number, outcome, now: self.time.now, wallNow: self.time.wallNow,
               random: Double.random(in: 0..<1))
           }
+        },
+        measured: { [self] timings in
+          step {
+            $0.measured(job.handler, number: job.number, timings)
+            return []
+          }
         }))
     let isWanted = stepForResult {
       ($0.attach(attempt, to: job.handler, number: job.number, at: self.time.wallNow), [])

@@ -21,7 +21,7 @@ extension CoreState {
       }
       handlers[id]?.body = body
       if body.loaded.source == .file { statistics.fileHits += 1 }
-      report(.loadFinished(key.id, body.loaded.source, bytes: body.loaded.count), &work)
+      report(.loadFinished(key.id, body.loaded.source, bytes: body.loaded.count, timings: nil), &work)
       advance(id, .foundUsable, now, &work)
     case .base(let base):
       handlers[id]?.base = base
@@ -88,6 +88,7 @@ extension CoreState {
       case .failure(let error): if !mayGoOn(id, after: error, retryAfter: nil, now, 0, &work) { return }
       case .success(let host):
         transfers.enqueue(id, host: host, priority: record.state.priority, at: now)
+        record.queuedAt = now
         return startTransfers(now, &work)
       }
     }
@@ -117,11 +118,14 @@ extension CoreState {
     else { return transfers.finished(id) }
     let conditions = record.isUnconditional ? [:] : record.base?.conditions ?? [:]
     var request = LoadRequest(location: location.text, fields: record.key.fields, limitBytes: record.key.limitBytes)
+    request.secretFields = settings.policy.secretFields
     for field in conditions { request.fields.append(field.name, field.value) }
     if !request.fields.contains("Accept-Encoding"), !request.fields.contains("Range") {
       request.fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
     }
     record.attempts += 1
+    record.timings = nil
+    record.queueTime = record.queuedAt.map { now - $0 } ?? .zero
     statistics.loads += 1
     report(.loadStarted(record.key.id, location: redacted(location.text), attempt: record.attempts), &work)
     work.append(
@@ -147,6 +151,14 @@ extension CoreState {
     record.handler.published.withLock { $0.progress = shown }
     let listeners = record.seats.values.filter(\.wantsProgress)
     return listeners.isEmpty ? [] : [.progress(listeners, shown)]
+  }
+
+  /// What the attempt took, right before it ends well.
+  mutating func measured(_ id: HandlerID, number: Int, _ timings: LoadTimings) {
+    guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return }
+    var timings = timings
+    timings.queue = record.queueTime
+    record.timings = timings
   }
 
   /// An attempt has ended. `random` is in 0..<1.
@@ -212,7 +224,8 @@ extension CoreState {
       return true
     }
     handlers[id]?.body = LoadedBody(loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true)
-    report(.loadFinished(record.key.id, .stale, bytes: loaded.count), &work)
+    record.timings = nil
+    report(.loadFinished(record.key.id, .stale, bytes: loaded.count, timings: nil), &work)
     advance(id, .fellBack, now, &work)
     return true
   }
@@ -292,7 +305,8 @@ extension CoreState {
       return work
     }
     handlers[id]?.body = body
-    report(.loadFinished(key.id, body.loaded.source, bytes: body.count), &work)
+    report(
+      .loadFinished(key.id, body.loaded.source, bytes: body.count, timings: handlers[id]?.timings), &work)
     advance(id, .stored, now, &work)
     return work
   }

@@ -274,7 +274,7 @@ extension HandlerRecord {
   }
 
   private var delivered: Delivered? {
-    body.map { Delivered(source: $0.loaded.source, head: $0.loaded.head, count: $0.count) }
+    body.map { Delivered(source: $0.loaded.source, head: $0.loaded.head, count: $0.count, timings: timings) }
   }
 
   /// Cannot be reached while the rules hold; an ending all the same.

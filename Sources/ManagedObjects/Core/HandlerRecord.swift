@@ -94,6 +94,11 @@ final class HandlerRecord: @unchecked Sendable {
   /// Conditions are left out: the server said 304 but the bytes are gone.
   var isUnconditional = false
   var times = LoadTimes(request: WallTime(milliseconds: 0), response: WallTime(milliseconds: 0))
+  /// Since when it waits for a transfer slot, and how long the attempt that runs has waited.
+  var queuedAt: ContinuousClock.Instant?
+  var queueTime = Duration.zero
+  /// Of the last attempt, where it was measured.
+  var timings: LoadTimings?
   var progress = ProgressRule()
   var attemptBytes = 0
   var mostBytes = 0

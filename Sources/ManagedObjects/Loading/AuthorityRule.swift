@@ -106,6 +106,16 @@ enum IPAddressText {
     return label.starts(with: "0x".utf8) && label.dropFirst(2).allSatisfy { hexadecimalValue($0) != nil }
   }
 
+  /// An address in network order: 4 bytes, or 16; one of IPv4 that stands inside one of IPv6 (::ffff:1.2.3.4) counts as
+  /// IPv4. nil: it is a name.
+  static func bytes(of text: [UInt8]) -> [UInt8]? {
+    if let four = ipv4(text[...]) { return (0..<4).map { UInt8(truncatingIfNeeded: four >> (24 - 8 * $0)) } }
+    guard let words = ipv6(text) else { return nil }
+    let bytes = words.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+    let isMapped = words[..<5].allSatisfy { $0 == 0 } && words[5] == 0xFFFF
+    return isMapped ? Array(bytes[12...]) : bytes
+  }
+
   /// Four decimal numbers of up to 255 without leading zeros, the first in the highest byte.
   static func ipv4(_ text: ArraySlice<UInt8>) -> UInt32? {
     var address: UInt32 = 0

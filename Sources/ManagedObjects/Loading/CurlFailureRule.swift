@@ -16,8 +16,11 @@ enum CurlFailureRule {
     case .partial: .wrongLength
     case .headTooLarge: .tooLarge
     case .invalid: .invalidRequest
+    case .addressRefused: .refusedByPolicy
+    case .tls(.handshake): .transport
+    case .tls: .tls
     case .stopped, .closed: .cancelled
-    case .resolve, .connect, .refused, .tls, .noReply, .reset, .badFraming, .sendFailed, .other: .transport
+    case .resolve, .connect, .refused, .proxy, .noReply, .reset, .badFraming, .sendFailed, .other: .transport
     }
   }
 
@@ -28,7 +31,12 @@ enum CurlFailureRule {
 
   private static func advice(for kind: TransferFailure.Kind) -> String? {
     switch kind {
-    case .tls: "Check the server's certificate, or name its authority in CurlLoaderOptions.certificateAuthorityFile."
+    case .tls(.unknownAuthority):
+      "If it is to be trusted, name its authority in CurlLoaderOptions.certificateAuthorityFile."
+    case .tls(.authorityFile): "Check CurlLoaderOptions.certificateAuthorityFile."
+    case .tls(.clientCertificate): "Check CurlLoaderOptions.clientCertificate."
+    case .proxy: "Check CurlLoaderOptions.proxy, or the environment's http_proxy, https_proxy and no_proxy."
+    case .addressRefused: "CurlLoaderOptions.addressPolicy says so."
     case .timedOut(.connect): "Raise CurlLoaderOptions.connectTimeout if it is only slow."
     case .timedOut(.idle): "Raise CurlLoaderOptions.idleTimeout if it is only slow."
     case .partial, .reset, .noReply: "Ask again."

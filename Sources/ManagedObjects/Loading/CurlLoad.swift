@@ -11,6 +11,10 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
     var request: LoadRequest
     var location: URLRule.Location?
     var hops = 0
+    /// This hop is sent for the second time.
+    var isRepeat = false
+    /// Of the hops before.
+    var timings: LoadTimings?
     var transfer: TransferID?
     /// The final head of this hop.
     var head: LoadHead?
@@ -20,6 +24,11 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
     /// Why the load is to fail, however this hop ends.
     var refusal: ObjectError?
     var isStopped = false
+
+    /// Nothing of the answer was seen, and asking twice does what asking once does (RFC 9110 section 9.2.2).
+    var mayRepeat: Bool {
+      !isRepeat && head == nil && ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(request.method)
+    }
 
     /// What becomes of so many bytes of this hop's body.
     mutating func fate(of count: Int) -> Fate {
@@ -41,18 +50,22 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
   private let target: Target
   private weak let engine: CurlEngine?
   private let options: CurlLoaderOptions
+  private let proxies: ProxyRule
 
-  init(_ request: LoadRequest, for target: Target, engine: CurlEngine, options: CurlLoaderOptions) {
+  init(
+    _ request: LoadRequest, for target: Target, engine: CurlEngine, options: CurlLoaderOptions, proxies: ProxyRule
+  ) {
     state = Lock(State(request: request))
     self.target = target
     self.engine = engine
     self.options = options
+    self.proxies = proxies
   }
 
   /// Begins the hop that the state tells of. Its end comes to `ended`, or at once to the target.
   func begin() {
     let request = state.withLock { $0.request }
-    switch CurlRequestRule.transfer(for: request, options) {
+    switch CurlRequestRule.transfer(for: request, options, proxies) {
     case .failure(let error): target.fail(error)
     case .success((let transfer, let location)):
       state.withLock { $0.location = location }
@@ -107,7 +120,7 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
     RedirectRule.follow(
       status: head.status, location: head.fields["Location"], from: location, hops: hops, request: request,
       limit: options.limitRedirects, allowsDowngrade: options.allowsDowngradeToHTTP,
-      secretFields: options.secretFields)
+      secretFields: request.secretFields.union(options.secretFields))
   }
 
   private func pass(_ head: LoadHead) {
@@ -150,17 +163,24 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
     if let refusal = ended.refusal { return target.fail(refusal) }
     switch end {
     case .failed(let failure) where failure.kind == .closed: target.fail(ObjectError(.closed))
-    case _ where ended.next != nil: follow(ended)
-    case .finished: target.finish()
+    case _ where ended.next != nil: follow(ended, end)
+    case .finished(let facts):
+      target.measured(CurlTimingsRule.timings(facts, after: ended.timings))
+      target.finish()
+    case .failed(let failure) where failure.wasStale && ended.mayRepeat:
+      state.withLock { $0.isRepeat = true }
+      begin()
     case .failed(let failure): target.fail(CurlFailureRule.error(for: failure, head: ended.head))
     }
   }
 
-  private func follow(_ ended: State) {
+  private func follow(_ ended: State, _ end: TransferEnd) {
     guard let next = ended.next else { return }
-    state.withLock { state in
+    var timings = ended.timings
+    if case .finished(let facts) = end { timings = CurlTimingsRule.timings(facts, after: timings) }
+    state.withLock { [timings] state in
       let isStopped = state.isStopped
-      state = State(request: next, hops: ended.hops + 1)
+      state = State(request: next, hops: ended.hops + 1, timings: timings)
       state.isStopped = isStopped
     }
     begin()

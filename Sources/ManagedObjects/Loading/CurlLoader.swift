@@ -4,14 +4,23 @@ public import FoundationEssentials
 /// Loads http and https with libcurl: HTTP/1.1, and HTTP/2 over TLS, all loads of one loader on one thread.
 ///
 /// Redirects are followed by this library's own rule, a transfer for each hop, and are shown to nobody. The bodies are
-/// passed on as they come over the wire. Proxies are not used, cookies not kept. A loader that is let go ends its loads
-/// as `.cancelled` with reason `.closed`.
+/// passed on as they come over the wire. Cookies are not kept. All loads share the loader's connections. A load is sent
+/// once more where a connection that had served before was closed before a byte of the answer came: servers close idle
+/// and used-up connections just as the next request leaves. A loader that is let go ends its loads as `.cancelled` with
+/// reason `.closed`.
 public final class CurlLoader: Loader {
   private let engine: CurlEngine
   private let options: CurlLoaderOptions
+  private let proxies: ProxyRule
 
-  public init(options: CurlLoaderOptions = CurlLoaderOptions()) {
+  /// The environment is read here, once.
+  public convenience init(options: CurlLoaderOptions = CurlLoaderOptions()) {
+    self.init(options: options, environment: ProcessInfo.processInfo.environment)
+  }
+
+  init(options: CurlLoaderOptions, environment: [String: String]) {
     self.options = options
+    proxies = ProxyRule(options.proxy, environment: environment)
     engine = CurlEngine(limitConnections: options.limitConnections)
   }
 
@@ -25,7 +34,7 @@ public final class CurlLoader: Loader {
 
   /// The load holds the target until its end; whoever holds the stop holds neither.
   func start(_ request: LoadRequest, for target: some CurlLoadTarget) -> LoadStop {
-    let load = CurlLoad(request, for: target, engine: engine, options: options)
+    let load = CurlLoad(request, for: target, engine: engine, options: options, proxies: proxies)
     load.begin()
     return LoadStop { [weak load] in load?.stop() }
   }
@@ -39,6 +48,8 @@ protocol CurlLoadTarget: Sendable {
   func interim(_ head: LoadHead)
   func head(_ head: LoadHead)
   func append(_ bytes: RawSpan)
+  /// Right before `finish`.
+  func measured(_ timings: LoadTimings)
   func finish()
   func fail(_ error: ObjectError)
 }

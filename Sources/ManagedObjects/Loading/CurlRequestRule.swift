@@ -4,7 +4,7 @@ internal import FoundationEssentials
 /// Turns a load into a transfer, or says why it cannot be one.
 enum CurlRequestRule {
   static func transfer(
-    for request: LoadRequest, _ options: CurlLoaderOptions
+    for request: LoadRequest, _ options: CurlLoaderOptions, _ proxies: ProxyRule
   ) -> Result<(TransferRequest, URLRule.Location), ObjectError> {
     let location: URLRule.Location
     switch URLRule.parse(request.location) {
@@ -20,6 +20,12 @@ enum CurlRequestRule {
       return .failure(
         ObjectError(.invalidRequest, "The field \(name.debugDescription) cannot be sent; mend its name or value."))
     }
+    if let refusal = refusal(request, location, options) { return .failure(refusal) }
+    let proxy: ProxyRule.Proxy?
+    switch proxies.proxy(for: location) {
+    case .failure(let error): return .failure(error)
+    case .success(let chosen): proxy = chosen
+    }
     let origin = TransferOrigin(scheme: location.scheme, host: location.host, port: port)
     var transfer = TransferRequest(url: location.text, origin: origin)
     transfer.method = request.method
@@ -28,9 +34,53 @@ enum CurlRequestRule {
     transfer.connectTimeout = options.connectTimeout
     transfer.idleTimeout = options.idleTimeout
     transfer.limitHeadBytes = options.limitHeadBytes
-    transfer.certificateAuthorityFile = options.certificateAuthorityFile
+    connect(&transfer, options, by: proxy)
     transfer.addresses = options.hostOverrides[location.host]
     return .success((transfer, location))
+  }
+
+  private static func connect(
+    _ transfer: inout TransferRequest, _ options: CurlLoaderOptions, by proxy: ProxyRule.Proxy?
+  ) {
+    transfer.certificateAuthorityFile = options.certificateAuthorityFile
+    transfer.clientCertificate = options.clientCertificate.map {
+      TransferCertificate(file: $0.certificateFile, keyFile: $0.keyFile, passphrase: $0.passphrase)
+    }
+    transfer.proxy = proxy.map {
+      TransferProxy(scheme: $0.scheme, host: $0.host, port: $0.port, user: $0.user, password: $0.password)
+    }
+    transfer.isPublicOnly = options.addressPolicy == .publicOnly
+    transfer.version =
+      switch options.httpVersion {
+      case .automatic: .automatic
+      case .http1: .http11
+      case .http2PriorKnowledge: .http2PriorKnowledge
+      }
+  }
+
+  /// What is refused before anything is looked up.
+  private static func refusal(
+    _ request: LoadRequest, _ location: URLRule.Location, _ options: CurlLoaderOptions
+  ) -> ObjectError? {
+    if request.fields.contains("Proxy-Authorization") {
+      return ObjectError(
+        .invalidRequest,
+        "Proxy-Authorization would reach the server too; give the proxy's user and password in CurlLoaderOptions.proxy."
+      )
+    }
+    guard options.addressPolicy == .publicOnly, let purpose = purpose(of: location.host) else { return nil }
+    return ObjectError(
+      .refusedByPolicy,
+      "\(location.host) is not public (\(purpose)), and CurlLoaderOptions.addressPolicy allows public addresses only.")
+  }
+
+  /// Of an address in the URL, and of names that always mean this machine (RFC 6761 section 6.3). Other names are judged
+  /// when they have been looked up, which behind a proxy is not here.
+  private static func purpose(of host: String) -> String? {
+    let bare = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
+    if let address = IPAddressText.bytes(of: Array(bare.utf8)) { return AddressRule.purpose(of: address) }
+    let name = bare.hasSuffix(".") ? bare.dropLast() : bare
+    return name == "localhost" || name.hasSuffix(".localhost") ? "loopback" : nil
   }
 
   /// The request's own, and the two that every client is expected to send (RFC 9110 sections 10.1.5 and 12.5.1).

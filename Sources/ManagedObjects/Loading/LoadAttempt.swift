@@ -6,6 +6,8 @@ final class LoadAttempt: Sendable {
     var interim: @Sendable (LoadHead) -> Void = { _ in }
     var progress: @Sendable (LoadProgress) -> Void
     var end: @Sendable (LoadOutcome) -> Void
+    /// Right before an end that is no failure, where the loader measures.
+    var measured: @Sendable (LoadTimings) -> Void = { _ in }
   }
 
   /// An interceptor may ask for another request this often; a wrong credential does not get better by the tenth.
@@ -14,6 +16,7 @@ final class LoadAttempt: Sendable {
   private struct State: Sendable {
     var isOver = false
     var stop: LoadStop?
+    var timings: LoadTimings?
     var sink: LoadSink?
     var tasks: [Task<Void, Never>] = []
     /// The verdict on the head is still awaited.
@@ -134,7 +137,8 @@ final class LoadAttempt: Sendable {
       plan,
       LoadSink.Listener(
         interim: listener.interim, head: { [self] head in judge(head, request) }, progress: listener.progress,
-        end: { [self] outcome in take(outcome, of: round) }))
+        end: { [self] outcome in take(outcome, of: round) },
+        measured: { [self] timings in note(timings, of: round) }))
     let isOver = state.withLock { state in
       if !state.isOver { state.sink = sink }
       return state.isOver
@@ -195,6 +199,12 @@ final class LoadAttempt: Sendable {
 
   // MARK: The end
 
+  private func note(_ timings: LoadTimings, of round: Int) {
+    state.withLock { state in
+      if state.verdictRetries == round { state.timings = timings }
+    }
+  }
+
   /// - Parameter round: how many requests were asked for instead before; a response that was dropped for a later one
   ///   may have been ending just then.
   private func take(_ outcome: LoadOutcome, of round: Int) {
@@ -215,7 +225,11 @@ final class LoadAttempt: Sendable {
     }
     guard !old.isOver else { return }
     // A loader that brought a whole answer has ended by itself.
-    if case .failure = outcome { letGo(old) }
+    if case .failure = outcome {
+      letGo(old)
+    } else if let timings = old.timings {
+      listener.measured(timings)
+    }
     listener.end(outcome)
   }
 }

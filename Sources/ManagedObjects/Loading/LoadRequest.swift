@@ -8,6 +8,9 @@ public struct LoadRequest: Sendable {
   public var fields: HeaderFields
   public var body: Data?
   public var redirectMode = RedirectMode.follow
+  /// Names of fields that, like Authorization and Cookie, must not be sent on when a redirect leaves the origin: the
+  /// manager's `Policy.secretFields`.
+  public var secretFields: Set<String> = []
   /// What a cache may do for it; loaders have no use for it.
   public var mode = CacheMode.standard
   /// Whose answer it is, as in `ObjectRequest.credentialScope`; nil: told by the secret fields.

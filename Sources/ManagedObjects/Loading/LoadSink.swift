@@ -15,6 +15,7 @@ public final class LoadSink: Sendable {
     var head: @Sendable (LoadHead) -> Void = { _ in }
     var progress: @Sendable (LoadProgress) -> Void = { _ in }
     var end: @Sendable (LoadOutcome) -> Void
+    var measured: @Sendable (LoadTimings) -> Void = { _ in }
   }
 
   private struct State: ~Copyable, Sendable {
@@ -86,6 +87,9 @@ public final class LoadSink: Sendable {
     }
     listener?.progress(progress)
   }
+
+  /// What the load took; right before `finish`.
+  func measured(_ timings: LoadTimings) { state.withLock { $0.listener }?.measured(timings) }
 
   /// The body is complete, as far as the loader can tell.
   public func finish() {

@@ -7,7 +7,7 @@
 ///     transport, timedOut, wrongLength, 502–504    the next one at once; this one again in the next round
 ///     408, 429                                     after a wait, the first that may be asked then
 ///     404, 410, other 5xx, invalidURL,             the next one at once; this one never again
-///     unsupportedScheme, checksumMismatch
+///     unsupportedScheme, checksumMismatch, tls
 ///     all else                                     the end: no other try could help
 ///
 /// Each location is tried `limitTries` times; an attempt that brought new bytes is not counted, and sets the other
@@ -136,7 +136,7 @@ package struct RetryRule: Sendable {
     init(for error: ObjectError) {
       switch error.code {
       case .transport, .timedOut, .wrongLength: self = .either
-      case .invalidURL, .unsupportedScheme, .checksumMismatch: self = .elsewhere
+      case .invalidURL, .unsupportedScheme, .checksumMismatch, .tls: self = .elsewhere
       case .httpStatus: self = Remedy(forStatus: error.head?.status ?? 0)
       default: self = .none
       }

@@ -39,6 +39,8 @@ final class Exchange: SlotTaker {
 
   init(_ core: Core, _ request: LoadRequest, _ plan: IntakePlan) {
     self.core = core
+    var request = request
+    request.secretFields.formUnion(core.policy.secretFields)
     self.request = request
     self.plan = plan
   }

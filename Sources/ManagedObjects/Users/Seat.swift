@@ -43,6 +43,8 @@ struct Delivered: Sendable {
   let head: LoadHead
   /// Length of the body in bytes.
   let count: Int
+  /// Of the load, where there was one that was measured.
+  var timings: LoadTimings?
 }
 
 /// On whose thread an ending was decided.

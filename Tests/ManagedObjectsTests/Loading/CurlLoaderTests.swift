@@ -309,6 +309,7 @@ final class RecordingTarget: CurlLoadTarget {
     var heads: [LoadHead] = []
     var body: [UInt8] = []
     var end: ObjectError?
+    var timings: LoadTimings?
     var isOpen = true
     var waiter: (@Sendable () -> Void)?
     var code: ObjectError.Code? { end?.code }
@@ -341,6 +342,7 @@ final class RecordingTarget: CurlLoadTarget {
     note("append") { $0.body += copy }
   }
 
+  func measured(_ timings: LoadTimings) { record.update { $0.timings = timings } }
   func finish() { note("finish") { $0.isOpen = false } }
 
   func fail(_ error: ObjectError) {

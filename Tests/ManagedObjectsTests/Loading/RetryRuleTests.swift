@@ -79,7 +79,7 @@ private struct Trial {
   }
 
   @Test(arguments: [
-    ObjectError.Code.transport, .timedOut, .wrongLength, .invalidURL, .unsupportedScheme, .checksumMismatch,
+    ObjectError.Code.transport, .timedOut, .wrongLength, .invalidURL, .unsupportedScheme, .checksumMismatch, .tls,
   ])
   func `a mirror is asked at once`(code: ObjectError.Code) {
     var trial = Trial(locations: 2)

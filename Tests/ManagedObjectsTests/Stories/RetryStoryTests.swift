@@ -210,12 +210,13 @@ struct RetryStoryTests {
       switch event {
       case .loadStarted(_, _, let attempt): story.append("started \(attempt)")
       case .loadRetried(_, let error, _): story.append("retried \(error.code)")
-      case .loadFinished(_, let source, let bytes): story.append("finished \(source) \(bytes)")
+      case .loadFinished(_, let source, let bytes, let timings):
+        story.append("finished \(source) \(bytes)\(timings == nil ? "" : " measured")")
       case .decoded: story.append("decoded")
       default: story.append("other")
       }
     }
-    #expect(story == ["started 1", "retried httpStatus", "started 2", "finished network 4", "decoded"])
+    #expect(story == ["started 1", "retried httpStatus", "started 2", "finished network 4 measured", "decoded"])
   }
 }
 
