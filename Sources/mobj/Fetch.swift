@@ -78,6 +78,7 @@ extension ObjectDecoder<Loaded> {
 }
 
 extension ObjectDecoder<Int> {
-  /// Nothing of the body but its length, so that a list of any size leaves next to nothing in memory.
-  fileprivate static let length = ObjectDecoder("mobj.length", cost: { _ in 64 }, decode: { $0.count })
+  /// Nothing of the body but its length, so that a list of any size leaves next to nothing in memory. It costs what is
+  /// kept beside it: its key and the head of its response.
+  fileprivate static let length = ObjectDecoder("mobj.length", cost: { _ in 1024 }, decode: { $0.count })
 }

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import ManagedObjects
 
@@ -43,3 +44,19 @@ do {
 // What was loaded stands on the shelf.
 await manager.settle()
 print("backend:    ", backend.statistics().entries, "entries")
+
+// A database, opened by SQLite where the cache keeps it. It is stored by hand here, as if it had just been loaded.
+let folder = FileManager.default.temporaryDirectory.appending(path: "examples-\(UUID().uuidString)")
+let made = folder.appending(path: "stars.sqlite")
+try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+let keeping = ObjectManager(loaders: [EchoLoader()], cache: try FileCache(folder: folder.appending(path: "cache")))
+var connection: OpaquePointer?
+sqlite3_open(made.path, &connection)
+sqlite3_exec(connection, "CREATE TABLE stars (name); INSERT INTO stars VALUES ('Vega')", nil, nil, nil)
+sqlite3_close(connection)
+let request = ObjectRequest("echo:stars")
+let head = LoadHead(fields: ["Cache-Control": "max-age=60"])
+try await keeping.store(Data(contentsOf: made), for: request, head: head)
+let database = try await keeping.object(for: request, decodedBy: Database.decoder)
+print("database:   ", try database.rows("SELECT name FROM stars").map { $0.map { $0 ?? "NULL" } })
+try FileManager.default.removeItem(at: folder)
