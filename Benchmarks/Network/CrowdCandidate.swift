@@ -21,42 +21,47 @@ struct CrowdCandidate {
 
   /// Bytes for each request that waits, the caller's task and the text of its URL included.
   func waiting() async throws -> CandidateReport {
-    var tasks = ask(0..<running)
-    try await settle(tasks.count)
+    let first = ask(0..<running)
+    try await settle(running)
     let before = try ResidentMemory.now()
-    tasks += ask(running..<(running + count))
-    try await settle(tasks.count)
+    let others = ask(running..<(running + count))
+    try await settle(running + count)
     let growth = try ResidentMemory.now() - before
-    try await cancel(tasks)
+    try await cancel(others, of: count)
+    try await cancel(first, of: running)
     return CandidateReport(bodies: count, value: Double(growth) / Double(count))
   }
 
-  /// Milliseconds from the first cancel until every task has ended so.
+  /// Milliseconds from the cancel until every request has ended so.
   func cancel() async throws -> CandidateReport {
-    let tasks = ask(0..<(running + count))
-    try await settle(tasks.count)
+    let all = ask(0..<(running + count))
+    try await settle(running + count)
     let start = floor_now()
-    try await cancel(tasks)
+    try await cancel(all, of: running + count)
     return CandidateReport(bodies: count, value: (floor_now() - start) * 1000)
   }
 
-  private func ask(_ numbers: Range<Int>) -> [Task<Bool, Never>] {
+  /// As a server does that gives up a page: one task, with a child for each request. Its value: how many were cancelled.
+  private func ask(_ numbers: Range<Int>) -> Task<Int, Never> {
     let (manager, base) = (manager, base)
-    return numbers.map { number in
-      Task {
-        do throws(ObjectError) {
-          _ = try await manager.data(for: ObjectRequest("\(base)\(number).jpg"))
-          return false
-        } catch { return error.code == .cancelled }
+    return Task {
+      await withTaskGroup(of: Bool.self) { group in
+        for number in numbers {
+          group.addTask {
+            do throws(ObjectError) {
+              _ = try await manager.data(for: ObjectRequest("\(base)\(number).jpg"))
+              return false
+            } catch { return error.code == .cancelled }
+          }
+        }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
       }
     }
   }
 
-  private func cancel(_ tasks: [Task<Bool, Never>]) async throws {
-    for task in tasks { task.cancel() }
-    for task in tasks {
-      guard await task.value else { throw Wrong("a request that was cancelled ended otherwise") }
-    }
+  private func cancel(_ task: Task<Int, Never>, of requests: Int) async throws {
+    task.cancel()
+    guard await task.value == requests else { throw Wrong("a request that was cancelled ended otherwise") }
   }
 
   /// Until all have asked, and the transfers that may run have begun.

@@ -31,6 +31,14 @@ struct Descriptor: Sendable {
     return Descriptor(number: number)
   }
 
+  /// Makes a new file for writing, with the rights that the umask leaves. One of that name is replaced: it is left over.
+  static func create(_ path: String) throws(Fault) -> Descriptor {
+    unlink(path)
+    let number = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard number >= 0 else { throw Fault(errno) }
+    return Descriptor(number: number)
+  }
+
   func close() { _ = Glibc.close(number) }
 
   /// Writes all of it, however many calls that takes.
@@ -88,6 +96,11 @@ struct Descriptor: Sendable {
     var facts = stat()
     guard fstat(number, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
     return max(0, Int(facts.st_size) - max(0, Int(lseek(number, 0, SEEK_CUR))))
+  }
+
+  static func isFolder(_ path: String) -> Bool {
+    var facts = stat()
+    return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Whether something other than a file or folder stands at the path: a device, a pipe. Links are followed.

@@ -16,6 +16,9 @@ enum Figures {
   /// "1 object", "2 objects".
   static func objects(_ number: Int) -> String { "\(count(number)) object\(number == 1 ? "" : "s")" }
 
+  /// "1 entry", "2 entries".
+  static func entries(_ number: Int) -> String { "\(count(number)) entr\(number == 1 ? "y" : "ies")" }
+
   /// "999 B", "1.5 kB", "34.5 MB": powers of 1000.
   static func bytes(_ number: Int) -> String {
     guard number >= 1000 else { return "\(number) B" }
@@ -53,6 +56,17 @@ enum Figures {
     case ..<60: "\(tenths(Double(milliseconds / 100) / 10)) s"
     case ..<3600: "\(seconds / 60) min \(seconds % 60) s"
     default: "\(seconds / 3600) h \(seconds / 60 % 60) min"
+    }
+  }
+
+  /// In the largest whole unit: "45 s", "12 min", "3 h", "30 d".
+  static func age(_ duration: Duration) -> String {
+    let seconds = max(0, duration.components.seconds)
+    return switch seconds {
+    case ..<60: "\(seconds) s"
+    case ..<3600: "\(seconds / 60) min"
+    case ..<86_400: "\(seconds / 3600) h"
+    default: "\(seconds / 86_400) d"
     }
   }
 

@@ -15,6 +15,8 @@ struct Get {
   private var console: Console
   private var summary = Summary()
   private var names = OutputNames()
+  private var failedLines = FailedLines()
+  private var failedFile: FailedFile?
   /// The URLs of the command line that have not begun.
   private var urls: ArraySlice<String>
   private var begun = 0
@@ -31,6 +33,7 @@ struct Get {
     urls = options.urls[...]
     list = try Self.open(options.input)
     bodyOutput = try Self.openOutput(options)
+    failedFile = try Self.openFailed(options.failed)
     console = Console(showsProgress: !options.quiet, environment: environment, startedAt: start)
     let cache = CacheFolder.open(options, in: environment)
     if let warning = cache.warning { console.warn(warning) }
@@ -99,6 +102,7 @@ struct Get {
     let job = begun
     begun += 1
     running += 1
+    if failedFile != nil { failedLines.began(job, line) }
     scoreboard.began(job, weight: line.weight)
     let target = target(for: line)
     group.addTask { [fetch, scoreboard] in
@@ -124,6 +128,7 @@ struct Get {
     running -= 1
     scoreboard.finished(job, outcome)
     summary.add(outcome)
+    failedFile?.write(failedLines.ended(job, failed: outcome.error != nil))
     if options.json {
       console.output(JSONLine.text(outcome))
     } else if let error = outcome.error, !outcome.isGivenUp {
@@ -144,12 +149,17 @@ struct Get {
     if let fault = console.outputFault, fault != .brokenPipe {
       console.note("mobj: standard output cannot be written: \(fault.text)")
     }
+    failedFile?.finish()
+    if let fault = failedFile?.fault {
+      console.note("mobj: --failed \(options.failed ?? "") cannot be written: \(fault.text)")
+    }
     // Whoever closed the pipe wants to hear no more.
     if !options.quiet, console.outputFault != .brokenPipe { console.note(summary.text(took: .now - start)) }
     await fetch.manager.settle(atMost: .seconds(1))
     fetch.manager.shutdown()
     if isInterrupted { return Interrupt.exitStatus }
-    return summary.failed > 0 || hasListFailed || console.outputFault != nil ? 1 : 0
+    let hasFailed = summary.failed > 0 || hasListFailed || console.outputFault != nil || failedFile?.fault != nil
+    return hasFailed ? 1 : 0
   }
 }
 
@@ -162,7 +172,12 @@ extension Get {
   private static func policy(_ options: GetOptions) -> Policy {
     var policy = Policy()
     policy.limitTransfers = options.jobs
-    policy.limitTransfersPerHost = min(options.jobs, policy.limitTransfersPerHost)
+    policy.limitTransfersPerHost = min(options.jobs, options.jobsPerHost)
+    if let tries = options.tries {
+      policy.retry.limitTries = tries
+      // Whoever counts the tries is not to be stopped by the clock; --timeout is there for that.
+      policy.retry.limitTime = max(policy.retry.limitTime, .seconds(120 * tries))
+    }
     policy.limitLiveHandlers = max(options.jobs, policy.limitLiveHandlers)
     policy.limitMemoryCost = limitMemoryCost
     return policy
@@ -172,6 +187,13 @@ extension Get {
     guard let input else { return nil }
     do throws(Descriptor.Fault) { return try InputLines(path: input) } catch {
       throw UsageError("--input cannot read \(input): \(error.text)")
+    }
+  }
+
+  private static func openFailed(_ path: String?) throws(UsageError) -> FailedFile? {
+    guard let path else { return nil }
+    do throws(Descriptor.Fault) { return try FailedFile(path: path) } catch {
+      throw UsageError("--failed cannot write \(path): \(error.text)")
     }
   }
 

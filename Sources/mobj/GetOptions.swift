@@ -17,6 +17,8 @@ struct GetOptions: Equatable {
   var urls: [String] = []
   /// A file with a URL a line; "-" is standard input.
   var input: String?
+  /// Where the lines go that failed, for another try; "-" is standard output.
+  var failed: String?
   var output = Output.standardOutput
   /// Overwrite what exists.
   var force = false
@@ -29,15 +31,20 @@ struct GetOptions: Equatable {
   var fields: HeaderFields = [:]
   /// Objects on their way at once, 1...1024.
   var jobs = 64
+  /// Transfers from one host at once, 1...1024.
+  var jobsPerHost = Policy().limitTransfersPerHost
+  /// Tries for each object, 1...100; nil: as `Policy` has it.
+  var tries: Int?
   var timeout: Duration?
   var limitBytes: Int?
 }
 
 /// What a command line asks for.
 enum Command: Equatable {
-  case help
+  case help(HelpText.Topic)
   case version
   case get(GetOptions)
+  case cache(CacheOptions)
 }
 
 /// A command line that cannot be obeyed. The message names the word at fault, and the right one where it can be guessed.

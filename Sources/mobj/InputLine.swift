@@ -3,6 +3,8 @@ struct InputLine: Equatable {
   var url: String
   /// Why the line cannot be a URL; nil where nothing speaks against it.
   var problem: String?
+  /// The line's bytes where `url` could not hold them; nil: `url` is the line.
+  var raw: [UInt8]?
   /// Bytes of the list that were read for it, with the blank lines and comments before it.
   var weight: Int
 }
@@ -84,7 +86,8 @@ struct LineCutter {
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return InputLine(
-        url: String(decoding: bytes, as: UTF8.self), problem: "The line is not UTF-8 text.", weight: weight)
+        url: String(decoding: bytes, as: UTF8.self), problem: "The line is not UTF-8 text.", raw: Array(bytes),
+        weight: weight)
     }
     return InputLine(url: text, problem: nil, weight: weight)
   }

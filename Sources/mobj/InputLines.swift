@@ -25,7 +25,7 @@ actor InputLines {
     do throws(Descriptor.Fault) {
       descriptor = path == "-" ? .standardInput : try .open(path)
       // Opening a folder is no error, reading it is.
-      if path != "-", Self.isFolder(path) { throw .failed(EISDIR) }
+      if path != "-", Descriptor.isFolder(path) { throw .failed(EISDIR) }
     } catch {
       stopped.close()
       stopper.close()
@@ -58,11 +58,6 @@ actor InputLines {
 
   /// Ends the list here, also for a call of `next` that waits.
   nonisolated func stop() { try? stopper.write([0]) }
-
-  private static func isFolder(_ path: String) -> Bool {
-    var facts = stat()
-    return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
-  }
 }
 
 /// Runs an actor on a queue of its own, so that its waiting holds up nobody else's tasks.

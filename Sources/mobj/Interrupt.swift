@@ -8,20 +8,22 @@ final class Interrupt {
 
   /// Gives one element, when the first signal comes.
   let arrival: AsyncStream<Void>
+  /// Whether it has come; for those that cannot wait.
+  var hasArrived: Bool { flag.isRaised }
+  private let flag = Flag()
   private let sources: [any DispatchSourceSignal]
 
   init() {
     let (arrival, arrived) = AsyncStream<Void>.makeStream()
     self.arrival = arrival
     let queue = DispatchQueue(label: "mobj.interrupt")
-    let flag = Flag()
     sources = [SIGINT, SIGTERM].map { number in
       // The source sees the signal all the same; its default would end the process first.
       signal(number, SIG_IGN)
       return DispatchSource.makeSignalSource(signal: number, queue: queue)
     }
     for source in sources {
-      source.setEventHandler {
+      source.setEventHandler { [flag] in
         if flag.raise() { _exit(Self.exitStatus) }
         arrived.yield()
       }
@@ -32,6 +34,8 @@ final class Interrupt {
 
 private final class Flag: Sendable {
   private let isUp = Lock(false)
+
+  var isRaised: Bool { isUp.withLock { $0 } }
 
   /// - Returns: whether it was up already.
   func raise() -> Bool {

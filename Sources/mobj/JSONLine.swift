@@ -1,6 +1,6 @@
 internal import ManagedObjects
 
-/// The line that `--json` prints for one object (RFC 8259, one line each: https://jsonlines.org).
+/// The line that `--json` prints for one object.
 ///
 ///     {"url":"https://example.com/a","id":"https://example.com/a","source":"network","status":200,"bytes":12,"milliseconds":31,"error":null}
 ///     {"url":"x","id":null,"source":null,"status":null,"bytes":0,"milliseconds":0,"error":{"code":"invalidURL","message":"…"}}
@@ -12,70 +12,52 @@ internal import ManagedObjects
 ///     "connection":{"http":"1.1","reused":false,"address":"127.0.0.1"}
 enum JSONLine {
   static func text(_ outcome: Outcome) -> String {
-    var members = [
-      member("url", quoted(outcome.url)),
-      member("id", outcome.id.map(quoted)),
-      member("source", outcome.source.map { quoted($0.rawValue) }),
-      member("status", outcome.status.map(String.init)),
-      member("bytes", String(max(0, outcome.bytes))),
-    ]
-    if let file = outcome.file { members.append(member("file", quoted(file))) }
-    members.append(member("milliseconds", String(max(0, outcome.duration.wholeMilliseconds))))
+    var object = JSONObject()
+    object.add("url", outcome.url)
+    object.add("id", outcome.id)
+    object.add("source", outcome.source?.rawValue)
+    object.add("status", outcome.status)
+    object.add("bytes", max(0, outcome.bytes))
+    if let file = outcome.file { object.add("file", file) }
+    object.add("milliseconds", Int(clamping: max(0, outcome.duration.wholeMilliseconds)))
     if let timings = outcome.timings {
-      members.append(member("microseconds", stages(timings)))
-      members.append(member("connection", connection(timings)))
+      object.add("microseconds", stages(timings))
+      object.add("connection", connection(timings))
     }
-    members.append(member("error", outcome.error.map(object)))
-    return "{" + members.joined(separator: ",") + "}\n"
+    object.add("error", outcome.error.map(self.object))
+    return object.line
   }
 
-  private static func stages(_ timings: LoadTimings) -> String {
-    let stages = [
-      ("queue", timings.queue), ("resolve", timings.resolve), ("connect", timings.connect), ("tls", timings.tls),
-      ("firstByte", timings.firstByte), ("total", timings.total),
-    ]
-    return "{" + stages.map { member($0, $1.map { String(microseconds($0)) }) }.joined(separator: ",") + "}"
+  private static func stages(_ timings: LoadTimings) -> JSONObject {
+    var object = JSONObject()
+    object.add("queue", microseconds(timings.queue))
+    object.add("resolve", microseconds(timings.resolve))
+    object.add("connect", microseconds(timings.connect))
+    object.add("tls", microseconds(timings.tls))
+    object.add("firstByte", microseconds(timings.firstByte))
+    object.add("total", microseconds(timings.total))
+    return object
   }
 
-  private static func microseconds(_ duration: Duration) -> Int64 {
-    let (seconds, attoseconds) = duration.components
-    return min(max(0, seconds), 1_000_000_000) * 1_000_000 + max(0, attoseconds) / 1_000_000_000_000
-  }
-
-  private static func connection(_ timings: LoadTimings) -> String {
-    let members = [
-      member("http", timings.httpVersion.map(quoted)), member("reused", String(timings.reusedConnection)),
-      member("address", timings.remoteAddress.map(quoted)),
-    ]
-    return "{" + members.joined(separator: ",") + "}"
-  }
-
-  private static func object(_ error: ObjectError) -> String {
-    "{" + member("code", quoted(error.code.rawValue)) + "," + member("message", quoted(error.message)) + "}"
-  }
-
-  private static func member(_ name: String, _ value: String?) -> String { "\"\(name)\":\(value ?? "null")" }
-
-  /// A string with what RFC 8259 section 7 wants escaped, and DEL and the C1 controls, which a terminal would obey.
-  static func quoted(_ text: String) -> String {
-    var line = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": line += "\\\""
-      case "\\": line += "\\\\"
-      case "\n": line += "\\n"
-      case "\r": line += "\\r"
-      case "\t": line += "\\t"
-      case "\u{00}"..."\u{1F}", "\u{7F}"..."\u{9F}": line += escape(scalar)
-      default: line.unicodeScalars.append(scalar)
-      }
+  private static func microseconds(_ duration: Duration?) -> Int? {
+    duration.map { duration in
+      let (seconds, attoseconds) = duration.components
+      return Int(min(max(0, seconds), 1_000_000_000) * 1_000_000 + max(0, attoseconds) / 1_000_000_000_000)
     }
-    return line + "\""
   }
 
-  /// "\u001b".
-  private static func escape(_ scalar: Unicode.Scalar) -> String {
-    let digits = String(scalar.value, radix: 16)
-    return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+  private static func connection(_ timings: LoadTimings) -> JSONObject {
+    var object = JSONObject()
+    object.add("http", timings.httpVersion)
+    object.add("reused", timings.reusedConnection)
+    object.add("address", timings.remoteAddress)
+    return object
+  }
+
+  private static func object(_ error: ObjectError) -> JSONObject {
+    var object = JSONObject()
+    object.add("code", error.code.rawValue)
+    object.add("message", error.message)
+    return object
   }
 }

@@ -14,15 +14,18 @@ struct Mobj {
   private static func status(of words: [String]) async -> Int32 {
     do throws(UsageError) {
       switch try Arguments.parse(words) {
-      case .help: return show(HelpText.screen)
+      case .help(let topic): return show(HelpText.screen(topic))
       case .version: return show(HelpText.version)
       case .get(let options):
         Descriptor.raiseLimit(for: options.jobs)
         var get = try Get(options, environment: ProcessInfo.processInfo.environment)
         return await get.run(until: Interrupt())
+      case .cache(let options):
+        return CacheRun.status(of: options, environment: ProcessInfo.processInfo.environment, until: Interrupt())
       }
     } catch {
-      try? Descriptor.standardError.write(Console.shown("mobj: \(error.message)") + "\nTry 'mobj --help'.\n")
+      let topic = words.first.flatMap { ["get", "cache"].contains($0) ? "\($0) " : nil } ?? ""
+      try? Descriptor.standardError.write(Console.shown("mobj: \(error.message)") + "\nTry 'mobj \(topic)--help'.\n")
       return 2
     }
   }

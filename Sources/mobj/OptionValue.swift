@@ -3,7 +3,9 @@ internal import ManagedObjects
 /// Reads the values of options. What cannot be read is a `UsageError` that names the option and shows the right form.
 enum OptionValue {
   /// A whole decimal number in the range.
-  static func number(_ text: String, of option: Option, in range: ClosedRange<Int>) throws(UsageError) -> Int {
+  static func number(
+    _ text: String, of option: some SpelledOption, in range: ClosedRange<Int>
+  ) throws(UsageError) -> Int {
     guard let number = digits(text[...]), range.contains(number) else {
       throw UsageError(
         "\(option.rawValue) takes a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
@@ -12,7 +14,7 @@ enum OptionValue {
   }
 
   /// Seconds, with a fraction if wanted: "30", "0.25". More than nought, at most some thirty years.
-  static func seconds(_ text: String, of option: Option) throws(UsageError) -> Duration {
+  static func seconds(_ text: String, of option: some SpelledOption) throws(UsageError) -> Duration {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     let fraction = parts.count == 2 ? parts[1] : "0"
     guard let whole = digits(parts[0]), whole <= 1_000_000_000, digits(fraction.prefix(9)) != nil,
@@ -25,12 +27,12 @@ enum OptionValue {
     return duration
   }
 
-  private static func secondsExpected(_ text: String, of option: Option) -> UsageError {
+  private static func secondsExpected(_ text: String, of option: some SpelledOption) -> UsageError {
     UsageError("\(option.rawValue) takes seconds above 0, such as 30 or 0.5, not '\(text)'")
   }
 
   /// Bytes, or with K, M or G units of 1024, 1024² or 1024³ bytes: "1000000", "64K", "10M".
-  static func size(_ text: String, of option: Option) throws(UsageError) -> Int {
+  static func size(_ text: String, of option: some SpelledOption) throws(UsageError) -> Int {
     let shift =
       switch text.last {
       case "k", "K": 10
@@ -44,8 +46,19 @@ enum OptionValue {
     return number << shift
   }
 
+  /// A whole number of seconds, or with m, h, d or w of minutes, hours, days or weeks: "90", "45m", "12h", "30d".
+  static func age(_ text: String, of option: some SpelledOption) throws(UsageError) -> Duration {
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+    let unit = text.last.flatMap { units[$0] }
+    // A thousand years are enough.
+    guard let number = digits(unit == nil ? text[...] : text.dropLast()), number <= 31_557_600_000 / (unit ?? 1) else {
+      throw UsageError("\(option.rawValue) takes an age, such as 90s, 45m, 12h, 30d or 4w, not '\(text)'")
+    }
+    return .seconds(number * (unit ?? 1))
+  }
+
   /// One of a few words.
-  static func choice<Choice>(_ text: String, of option: Option) throws(UsageError) -> Choice
+  static func choice<Choice>(_ text: String, of option: some SpelledOption) throws(UsageError) -> Choice
   where Choice: RawRepresentable<String>, Choice: CaseIterable {
     if let choice = Choice(rawValue: text) { return choice }
     let words = Choice.allCases.map(\.rawValue)

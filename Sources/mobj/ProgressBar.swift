@@ -1,5 +1,8 @@
 /// Decides what progress writes, and when: on a terminal a line that is written over at most ten times a second, elsewhere
 /// a whole line now and then. A value: it gives the text, the caller writes it.
+///
+/// The width is given with each drawing, so no signal need tell of a new one. Only the cursor's own line is ever cleared:
+/// what a terminal has wrapped of an older, wider bar stays above it, since whoever moves up may clear lines of others.
 struct ProgressBar {
   enum Place: Equatable {
     /// Columns, and whether it shows more than ASCII.

@@ -23,14 +23,16 @@ struct ArgumentsTests {
   // MARK: Commands
 
   @Test(arguments: [
-    [], ["help"], ["--help"], ["-h"], ["help", "get"], ["get", "--help"], ["get", "-h"],
-    ["get", "http://a/", "--help", "--nonsense"],
+    ([], HelpText.Topic.all), (["help"], .all), (["--help"], .all), (["-h"], .all), (["help", "help"], .all),
+    (["help", "get"], .get), (["get", "--help"], .get), (["get", "-h"], .get),
+    (["get", "http://a/", "--help", "--nonsense"], .get), (["help", "cache"], .cache), (["cache"], .cache),
+    (["cache", "--help"], .cache), (["cache", "list", "--help"], .cache), (["cache", "trim", "d", "-h"], .cache),
   ])
-  func `help is asked for in many ways`(words: [String]) throws {
-    #expect(try Arguments.parse(words) == .help)
+  func `help is asked for in many ways, of each command its own`(words: [String], topic: HelpText.Topic) throws {
+    #expect(try Arguments.parse(words) == .help(topic))
   }
 
-  @Test(arguments: [["--version"], ["get", "--version"]])
+  @Test(arguments: [["--version"], ["get", "--version"], ["cache", "--version"]])
   func `the version is asked for before or after the command`(words: [String]) throws {
     #expect(try Arguments.parse(words) == .version)
   }
@@ -42,6 +44,8 @@ struct ArgumentsTests {
     #expect(options == expected)
     #expect(options.output == .standardOutput)
     #expect(options.jobs == 64)
+    #expect(options.jobsPerHost == 8)
+    #expect(options.tries == nil && options.failed == nil)
     #expect(options.backend == .file)
     #expect(options.mode == .standard)
   }
@@ -50,7 +54,7 @@ struct ArgumentsTests {
     let options = try options(
       "--output-dir", "d", "--force", "--input", "list", "--json", "--quiet", "--cache", "c", "--backend", "big",
       "--mode", "no-cache", "--header", "Accept: text/html", "--header", "X-A:1", "--jobs", "8", "--timeout", "1.5",
-      "--max-size", "10M", "http://a/", "http://b/")
+      "--max-size", "10M", "--per-host", "3", "--retry", "5", "--failed", "f", "http://a/", "http://b/")
     #expect(options.output == .folder("d"))
     #expect(options.force && options.json && options.quiet)
     #expect(options.input == "list")
@@ -59,6 +63,9 @@ struct ArgumentsTests {
     #expect(options.mode == .noCache)
     #expect(options.fields.map { [$0.name, $0.value] } == [["Accept", "text/html"], ["X-A", "1"]])
     #expect(options.jobs == 8)
+    #expect(options.jobsPerHost == 3)
+    #expect(options.tries == 5)
+    #expect(options.failed == "f")
     #expect(options.timeout == .milliseconds(1500))
     #expect(options.limitBytes == 10 << 20)
     #expect(options.urls == ["http://a/", "http://b/"])
@@ -93,7 +100,8 @@ struct ArgumentsTests {
     (["get"], "--input"), (["get", "--json"], "URL"), (["get", "u", "v"], "--output-dir"),
     (["get", "--input", "l"], "--output-dir"), (["get", "-o", "f", "u", "v"], "-o"),
     (["get", "-o", "f", "--input", "l"], "-o"), (["get", "-o", "f", "--output-dir", "d", "u"], "exclude"),
-    (["get", "-o", "-", "--json", "u"], "standard output"),
+    (["get", "-o", "-", "--json", "u"], "standard output"), (["get", "--failed", "-", "u"], "--failed"),
+    (["get", "--failed", "-", "--json", "--output-dir", "d", "u"], "JSON"),
   ])
   func `what contradicts itself is refused`(words: [String], named: String) throws {
     #expect(try #require(message(words)).contains(named))
@@ -105,7 +113,14 @@ struct ArgumentsTests {
     (["get", "--jbos", "4", "u"], "--jbos is not an option; did you mean --jobs?"),
     (["get", "--outputdir=d", "u"], "--outputdir is not an option; did you mean --output-dir?"),
     (["get", "-x", "u"], "-x is not an option"), (["gte", "u"], "gte is not a command; did you mean get?"),
-    (["fetch"], "fetch is not a command"),
+    (["fetch"], "fetch is not a command"), (["cahce"], "cahce is not a command; did you mean cache?"),
+    (["stat", "d"], "stat is not a command; did you mean mobj cache stat?"),
+    (["help", "chace"], "chace is not a command; did you mean cache?"),
+    (["--max-age", "3d", "cache", "trim"], "--max-age stands after the command: mobj cache VERB --max-age …"),
+    (["--json", "cache", "list"], "--json stands after the command: mobj cache VERB --json …"),
+    (["get", "--perhost", "3", "u"], "--perhost is not an option; did you mean --per-host?"),
+    (["get", "--per-host", "0", "u"], "--per-host takes a number from 1 to 1024, not '0'"),
+    (["get", "--retry", "-1", "u"], "--retry takes a number from 1 to 100, not '-1'"),
     (["http://a/"], "http://a/ is not a command; did you mean mobj get http://a/?"),
     (["--json", "u"], "--json stands after the command: mobj get --json …"),
     (["--jsno", "u"], "--jsno is not an option; did you mean --json?"),
@@ -117,6 +132,11 @@ struct ArgumentsTests {
   ])
   func `a mistake names the word at fault and the right one`(words: [String], part: String) throws {
     #expect(try #require(message(words)).hasSuffix(part))
+  }
+
+  @Test func `what failed may go to standard output where that is free`() throws {
+    #expect(try options("--failed", "-", "--output-dir", "d", "u").failed == "-")
+    #expect(try options("--failed", "-", "-o", "f", "u").failed == "-")
   }
 
   @Test func `flags may be repeated`() throws {

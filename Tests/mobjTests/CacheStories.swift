@@ -3,37 +3,22 @@ import TestSupport
 import Testing
 
 /// The tool with cache folders that cannot be used.
-///
-/// Modes mean nothing to root, so root runs a copy of the tool as nobody.
 @Suite(.serialized)
 struct CacheStories {
   private let server: LoopbackServer
   private let place: TemporaryFolder
   private let tool: Tool
-  private static let nobody: uid_t = 65_534
 
   init() throws {
     server = try LoopbackServer { Reply("body of \($0.path)", ["Cache-Control": "max-age=3600"]) }
     place = try TemporaryFolder("mobj-binary")
-    guard geteuid() == 0 else {
-      tool = try Tool()
-      return
-    }
-    let copy = place.path("mobj")
-    // By another process: a file that this one has open for writing, if only in a child that another test is just
-    // starting, cannot be run ("Text file busy").
-    try RunningTool(["cp", Tool.built, copy], environment: ["PATH": "/usr/bin:/bin"], folder: place.path).wait()
-    chmod(place.path, 0o755)
-    chmod(copy, 0o755)
-    tool = try Tool(
-      prefix: ["setpriv", "--reuid=\(Self.nobody)", "--regid=\(Self.nobody)", "--clear-groups"], binary: copy)
-    chown(tool.home.path, Self.nobody, Self.nobody)
+    tool = try Tool.asNobody(in: place)
   }
 
   private func makeFolder(mode: mode_t) throws -> String {
     let path = tool.home.path("c")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    if geteuid() == 0 { chown(path, Self.nobody, Self.nobody) }
+    if geteuid() == 0 { chown(path, Tool.nobody, Tool.nobody) }
     chmod(path, mode)
     return path
   }

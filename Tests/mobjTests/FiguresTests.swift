@@ -15,6 +15,19 @@ struct FiguresTests {
     #expect(Figures.objects(1200) == "1,200 objects")
   }
 
+  @Test func `one entry is no entries`() {
+    #expect(Figures.entries(1) == "1 entry")
+    #expect(Figures.entries(1200) == "1,200 entries")
+  }
+
+  @Test(arguments: [
+    (-5, "0 s"), (0, "0 s"), (59, "59 s"), (60, "1 min"), (3599, "59 min"), (3600, "1 h"), (86_399, "23 h"),
+    (86_400, "1 d"), (31_536_000, "365 d"), (Int64.max, "106751991167300 d"),
+  ])
+  func `an age is told in its largest unit`(seconds: Int64, expected: String) {
+    #expect(Figures.age(.seconds(seconds)) == expected)
+  }
+
   @Test(arguments: [
     (0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1549, "1.5 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"),
     (34_500_000, "34.5 MB"), (2_000_000_000, "2.0 GB"), (Int.max, "9.2 EB"),

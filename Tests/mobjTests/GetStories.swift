@@ -206,9 +206,10 @@ struct GetStories {
     #expect(wrong.status == 2)
     #expect(wrong.notes.contains("--jbos") && wrong.notes.contains("--jobs?"))
     #expect(wrong.output.isEmpty)
-    for words in [[], ["--help"], ["help"], ["get", "--help"]] {
+    #expect(wrong.notes.hasSuffix("Try 'mobj get --help'.\n"))
+    for words in [[], ["--help"], ["help"], ["get", "--help"], ["cache", "--help"], ["cache"]] {
       let help = try await tool.run(words)
-      #expect(help.status == 0 && help.text.hasPrefix("usage: mobj get") && help.notes.isEmpty)
+      #expect(help.status == 0 && help.text.hasPrefix("usage: mobj ") && help.notes.isEmpty)
     }
     #expect(try await tool.run("--version").text.hasPrefix("mobj "))
     #expect(try await tool.run("get", "--json", "--input", "nowhere").status == 2)

@@ -3,19 +3,38 @@ import Testing
 @testable import mobj
 
 struct HelpTextTests {
-  @Test func `help fits on one screen`() {
-    let lines = HelpText.screen.split(separator: "\n", omittingEmptySubsequences: false)
+  @Test(arguments: HelpText.Topic.allCases)
+  func `help fits on one screen`(topic: HelpText.Topic) {
+    let lines = HelpText.screen(topic).split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.count <= 23, "the prompt wants the 24th")
     for line in lines { #expect(line.count <= 80, "\(line)") }
   }
 
-  @Test func `help names every option, every exit status and shows examples`() {
-    for option in Option.allCases { #expect(HelpText.screen.contains(option.rawValue)) }
-    for part in ["mobj get https://", "0 all good", "1 something failed", "2 wrong usage", "130"] {
-      #expect(HelpText.screen.contains(part))
+  @Test(arguments: HelpText.Topic.allCases)
+  func `help names the exit statuses and shows examples`(topic: HelpText.Topic) {
+    let screen = HelpText.screen(topic)
+    for part in ["exit status: 0 all good, 1 ", "2 wrong usage", "\nmobj "] { #expect(screen.contains(part)) }
+  }
+
+  @Test func `help names every option and every verb`() {
+    for option in GetOption.allCases where option != .help && option != .version {
+      #expect(HelpText.screen(.get).contains(option.rawValue))
     }
+    for option in CacheOption.allCases where option != .help && option != .version {
+      #expect(HelpText.screen(.cache).contains(option.rawValue))
+    }
+    for verb in CacheOptions.Verb.allCases { #expect(HelpText.screen(.cache).contains("  \(verb.rawValue) DIR")) }
+    for part in ["get --help", "cache --help", "--version", "130"] { #expect(HelpText.screen(.all).contains(part)) }
     for mode in ["default", "reload", "no-cache", "force-cache", "only-if-cached", "no-store"] {
-      #expect(HelpText.screen.contains(mode))
+      #expect(HelpText.screen(.get).contains(mode))
+    }
+  }
+
+  @Test(arguments: HelpText.Topic.allCases)
+  func `the examples are commands that can be obeyed`(topic: HelpText.Topic) throws {
+    for line in HelpText.screen(topic).split(separator: "\n") where line.hasPrefix("mobj ") {
+      let command = line.prefix { $0 != "|" }.split(separator: " ").dropFirst().map(String.init)
+      #expect(throws: Never.self) { _ = try Arguments.parse(command) }
     }
   }
 }

@@ -49,6 +49,62 @@ struct ProgressStories {
     #expect(shown.contains(run.status == 0 ? "mobj: 1 object" : "; 1 failed"))
   }
 
+  private func start(_ terminal: Terminal, _ environment: [String: String]) throws -> RunningTool {
+    try RunningTool(
+      [Tool.built, "get", "--json", server.url("/x")],
+      environment: tool.environment.merging(environment) { $1 }, folder: tool.home.path, terminal: terminal.slave)
+  }
+
+  /// What was drawn between one clearing of the line and the next.
+  private static func bars(_ shown: String) -> [Substring] {
+    shown.split(separator: "\r\u{1B}[K").filter { !$0.isEmpty && !$0.contains("mobj: ") }
+  }
+
+  @Test func `a terminal that is made narrower gets bars that fit`() async throws {
+    server.on("/x", reply("length").paced(bytes: 2000, every: .milliseconds(40)))
+    let terminal = try Terminal(columns: 100)
+    let running = try start(terminal, ["TERM": "xterm"])
+    try await until("a wide bar is drawn") { terminal.soFar().contains(" % ") }
+    terminal.resize(columns: 30)
+    try await until("a narrow one follows") { Self.bars(terminal.soFar()).contains { $0.count < 30 } }
+    terminal.resize(columns: 60)
+    try await until("a wider one follows") {
+      let bars = Self.bars(terminal.soFar())
+      return bars.last.map { (30..<60).contains($0.count) } ?? false && bars.contains { $0.count < 30 }
+    }
+    terminal.resize(columns: 8)
+    #expect(try await running.end().status == 0)
+    let bars = Self.bars(terminal.shown())
+    #expect(bars.allSatisfy { $0.count < 100 } && bars.contains { $0.count > 60 })
+    #expect(bars.last.map { $0.count < 8 } == true, "\(bars.suffix(3))")
+  }
+
+  @Test(arguments: [1, 2, 5, 10, 20] as [UInt16])
+  func `no bar is wider than a narrow terminal`(columns: UInt16) async throws {
+    server.on("/x", reply("length").paced(bytes: 10_000, every: .milliseconds(50)))
+    let terminal = try Terminal(columns: columns)
+    #expect(try await start(terminal, ["TERM": "xterm"]).end().status == 0)
+    #expect(Self.bars(terminal.shown()).allSatisfy { $0.count < columns })
+  }
+
+  @Test(arguments: [["TERM": "dumb"], ["TERM": ""], [:]])
+  func `a terminal that can do nothing gets whole lines`(environment: [String: String]) async throws {
+    server.on("/x", reply("length").paced(bytes: 10_000, every: .milliseconds(60)))
+    let terminal = try Terminal(columns: 80)
+    #expect(try await start(terminal, environment).end().status == 0)
+    let shown = terminal.shown().replacingOccurrences(of: "\r\n", with: "\n")
+    #expect(!shown.contains("\r") && !shown.contains("\u{1B}"))
+    #expect(shown.hasPrefix("mobj: 1 object, 100.0 kB"))
+  }
+
+  @Test func `a locale without UTF-8 gets a bar of ASCII`() async throws {
+    server.on("/x", reply("length").paced(bytes: 5000, every: .milliseconds(50)))
+    let terminal = try Terminal(columns: 80)
+    #expect(try await start(terminal, ["TERM": "xterm", "LC_ALL": "C"]).end().status == 0)
+    let shown = terminal.shown()
+    #expect(shown.contains(" #") && shown.unicodeScalars.allSatisfy { $0.isASCII })
+  }
+
   @Test func `where no terminal is, no line is drawn over`() async throws {
     server.on("/x", reply("chunked").paced(bytes: 10_000, every: .milliseconds(60)))
     let run = try await tool.run("get", "--json", server.url("/x"))
@@ -72,8 +128,7 @@ final class Terminal: Sendable {
     guard master >= 0, ioctl(master, setLock, &isLocked) == 0 else { throw SystemFault("/dev/ptmx") }
     slave = ioctl(master, openPeer, O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard slave >= 0 else { throw SystemFault("TIOCGPTPEER") }
-    var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-    _ = ioctl(slave, UInt(TIOCSWINSZ), &size)
+    resize(columns: columns)
     Thread.detachNewThread { [master, collected, ended] in
       var bytes = [UInt8](repeating: 0, count: 4096)
       while true {
@@ -86,11 +141,18 @@ final class Terminal: Sendable {
     }
   }
 
+  func resize(columns: UInt16) {
+    var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(slave, UInt(TIOCSWINSZ), &size)
+  }
+
+  func soFar() -> String { String(decoding: collected.elements.joined(), as: UTF8.self) }
+
   /// All of it, once the tool has ended.
   func shown() -> String {
     close(slave)
     try? ended.wait(seconds: 10)
-    return String(decoding: collected.elements.joined(), as: UTF8.self)
+    return soFar()
   }
 
   deinit { close(master) }

@@ -18,7 +18,7 @@ struct SpellingTests {
     ("--QUIET", nil), ("--verbose", nil), ("-x", nil), ("--x", nil),
   ])
   func `finds the option that was meant`(word: String, expected: String?) {
-    #expect(Spelling.nearest(to: word, among: Option.allCases.map(\.rawValue)) == expected)
+    #expect(Spelling.nearest(to: word, among: GetOption.allCases.map(\.rawValue)) == expected)
   }
 
   @Test func `among equally near words the first is taken`() {

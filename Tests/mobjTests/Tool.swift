@@ -34,6 +34,23 @@ final class Tool: Sendable {
     self.binary = binary
   }
 
+  static let nobody: uid_t = 65_534
+
+  /// As ourselves; root runs a copy of the tool, put in this folder, as nobody, since modes mean nothing to root.
+  static func asNobody(in place: TemporaryFolder) throws -> Tool {
+    guard geteuid() == 0 else { return try Tool() }
+    let copy = place.path("mobj")
+    // By another process: a file that this one has open for writing, if only in a child that another test is just
+    // starting, cannot be run ("Text file busy").
+    try RunningTool(["cp", built, copy], environment: ["PATH": "/usr/bin:/bin"], folder: place.path).wait()
+    chmod(place.path, 0o755)
+    chmod(copy, 0o755)
+    let tool = try Tool(
+      prefix: ["setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"], binary: copy)
+    chown(tool.home.path, nobody, nobody)
+    return tool
+  }
+
   /// It stands beside the program that runs the tests.
   static let built: String = {
     let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""

@@ -9,6 +9,8 @@ public import FoundationEssentials
 public final class BigFileCache: StoredCache {
   package let core: FileStoreCore
 
+  init(core: FileStoreCore) { self.core = core }
+
   /// More entries than this want 4,096 shards, so that looking at one takes a few milliseconds.
   private static let limitEntriesOf256Shards = 250_000
 

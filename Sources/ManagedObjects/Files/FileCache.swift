@@ -10,6 +10,8 @@ public import FoundationEssentials
 public final class FileCache: StoredCache {
   package let core: FileStoreCore
 
+  init(core: FileStoreCore) { self.core = core }
+
   /// - Parameters:
   ///   - folder: made if missing, 0700. It holds nothing else.
   ///   - durability: what a commit waits for; default: nothing, an entry torn by a power cut is found by its checksum.

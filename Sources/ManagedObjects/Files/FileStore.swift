@@ -24,6 +24,8 @@ final class FileStore: Sendable {
   private let folder: Lock<StoreFolder?>
   private let fallbackSecret = randomBytes(32)
   let timer = Lock<ScheduledWork?>(nil)
+  /// False: a folder that is gone stays gone.
+  private let makesFolder: Bool
 
   init(
     path: String, format: StoreFormat, limits: CacheLimits, durability: Durability, verification: Verification,
@@ -36,8 +38,26 @@ final class FileStore: Sendable {
     self.verification = verification
     self.format = format
     self.path = path
+    makesFolder = true
     folder = Lock(try StoreFolder.open(path, format: format, fileSystem: fileSystem, now: time.wallNow))
     startTimer()
+  }
+
+  /// Opens a folder that is a cache already, with the backend that made it, for somebody who looks after it: nothing is
+  /// made, and nothing removed but on request.
+  init(
+    existing path: String, limits: CacheLimits, fileSystem: any FileSystem, time: any TimeSource
+  ) throws(ObjectError) {
+    let found = try StoreFolder.openExisting(path, fileSystem: fileSystem, now: time.wallNow)
+    self.fileSystem = fileSystem
+    self.time = time
+    self.limits = limits
+    durability = .none
+    verification = .standard
+    format = found.format
+    self.path = path
+    makesFolder = false
+    folder = Lock(found.folder)
   }
 
   deinit { timer.withLock { $0 }?.cancel() }
@@ -45,9 +65,8 @@ final class FileStore: Sendable {
   /// The folder, opened once more where that did not succeed before; nil: it cannot be used for now.
   func openFolder() -> StoreFolder? {
     if let folder = folder.withLock({ $0 }) { return folder }
-    guard let new = try? StoreFolder.open(path, format: format, fileSystem: fileSystem, now: time.wallNow) else {
-      return nil
-    }
+    guard makesFolder, let new = try? StoreFolder.open(path, format: format, fileSystem: fileSystem, now: time.wallNow)
+    else { return nil }
     return folder.withLock { folder in
       folder = folder ?? new
       return folder

@@ -14,7 +14,7 @@ extension FileStore {
   private static let leastEntriesOfRun = 64
 
   private var isWhole: Bool { format.backend == .fileCache }
-  private var slices: Int { isWhole ? 1 : 10 }
+  var slices: Int { isWhole ? 1 : 10 }
 
   // MARK: Noticing
 

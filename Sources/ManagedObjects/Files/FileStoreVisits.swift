@@ -27,7 +27,7 @@ extension FileStore {
     var removed = 0
     for item in listing.entries[..<count] {
       if let deadline, time.now > deadline { break }
-      evict(item, listing, in: folder)
+      guard evict(item, listing, in: folder) else { break }
       removed += 1
       result.removedEntries += 1
       result.removedBytes += item.charge
@@ -42,11 +42,15 @@ extension FileStore {
   }
 
   /// The head first: from then on it is a miss, and its body an orphan that the sweeper finds if we end here.
-  private func evict(_ item: TrimRule.Item, _ listing: ShardListing, in folder: StoreFolder) {
+  /// - Returns: false where it cannot be removed: nor can the others then.
+  private func evict(_ item: TrimRule.Item, _ listing: ShardListing, in folder: StoreFolder) -> Bool {
     let named = listing.bodies[item.name] == nil ? nil : describe(item.name, in: folder)?.ownFile
-    guard (try? fileSystem.remove(folder.paths.head(item.name), in: folder.root)) != nil else { return }
+    do throws(FileFault) { try fileSystem.remove(folder.paths.head(item.name), in: folder.root) } catch {
+      return error.isMissing
+    }
     if let named { try? fileSystem.remove(folder.paths.body(item.name, generation: named), in: folder.root) }
     tally.evict()
+    return true
   }
 
   private func noteEvictions(_ victims: ArraySlice<TrimRule.Item>, _ rule: TrimRule, _ folder: StoreFolder) {
@@ -120,18 +124,25 @@ extension FileStore {
   }
 
   private func sweep(_ path: FilePath, _ spell: (String, FilePath) -> FilePath, in folder: StoreFolder) {
-    var leftovers: [FilePath] = []
+    for path in temporaries(path, spell, in: folder) { removeLeftover(path, in: folder) }
+  }
+
+  /// What is being written in a folder outside the shards, or was left there.
+  func temporaries(
+    _ path: FilePath, _ spell: (String, FilePath) -> FilePath, in folder: StoreFolder
+  ) -> [FilePath] {
+    var found: [FilePath] = []
     try? fileSystem.list(path, in: folder.root) { name, _ in
       guard ListedName(name) == .temp, let valid = try? UTF8Span(validating: name) else { return }
-      leftovers.append(spell(String(copying: valid), path))
+      found.append(spell(String(copying: valid), path))
     }
-    for path in leftovers { removeLeftover(path, in: folder) }
+    return found
   }
 
   // MARK: Every entry
 
   /// Names of the heads in a shard.
-  private func names(in shard: Int, _ folder: StoreFolder) -> [EntryName] {
+  func names(in shard: Int, _ folder: StoreFolder) -> [EntryName] {
     var names: [EntryName] = []
     guard folder.hasShard(shard) else { return names }
     try? fileSystem.list(folder.paths.shard(shard), in: folder.root) { name, _ in
@@ -154,7 +165,7 @@ extension FileStore {
     }
   }
 
-  private func summary(_ name: EntryName, in folder: StoreFolder) -> EntrySummary? {
+  func summary(_ name: EntryName, in folder: StoreFolder) -> EntrySummary? {
     do throws(EntryTrouble) {
       let entry = try fileSystem.readEntry(name, in: folder, isWhole: false)
       let lastUse = WallTime(milliseconds: entry.info.modified / 1_000_000)
@@ -164,56 +175,30 @@ extension FileStore {
     }
   }
 
-  func verify(repairs: Bool, _ progress: (VerifyResult) -> Void) -> VerifyResult {
-    var result = VerifyResult()
+  /// Removes all entries. Writers that have not committed yet are left alone.
+  /// - Parameter progress: called after each entry.
+  @discardableResult
+  func clear(_ progress: (TrimResult) -> Void = { _ in }) throws(ObjectError) -> TrimResult {
+    var result = TrimResult()
     guard let folder = openFolder() else { return result }
+    var fault: FileFault?
+    sweepFolders(in: folder)
     for shard in 0..<folder.paths.shards {
-      for name in names(in: shard, folder) {
-        if let count = verify(name, in: folder) {
-          result.goodEntries += 1
-          result.bytes += count
+      fault = unreadable(shard, in: folder) ?? fault
+      var pace = Pace(time)
+      for item in list(shard..<(shard + 1), in: folder, &pace).entries {
+        result.lookedAtEntries += 1
+        if let new = take(item.name, in: folder) {
+          fault = new
         } else {
-          result.badEntries += 1
-          if repairs {
-            take(name, in: folder)
-            tally.heal()
-          }
+          result.removedEntries += 1
+          result.removedBytes += item.charge
         }
         progress(result)
       }
-      // Counts, and leftovers where that is asked for.
-      if repairs { _ = visit(shard..<(shard + 1), goal: nil, in: folder) }
-    }
-    return result
-  }
-
-  /// The length of the body where all of the entry is good.
-  private func verify(_ name: EntryName, in folder: StoreFolder) -> Int? {
-    do throws(EntryTrouble) {
-      let entry = try fileSystem.readEntry(name, in: folder, isWhole: true)
-      let format = entry.format
-      guard EntryName(entry.key()) == name else { return nil }
-      if format.place == .inside { return entry.isInsideGood ? format.bodyCount : nil }
-      let body = try fileSystem.openEntry(folder.paths.body(name, generation: format.generation), in: folder)
-      do throws(FileFault) {
-        guard try fileSystem.info(of: body).bytes == format.bodyCount,
-          try fileSystem.checksum(of: body, count: format.bodyCount) == format.bodyChecksum
-        else { return nil }
-        return format.bodyCount
-      } catch { return nil }
-    } catch {
-      return nil
-    }
-  }
-
-  /// Removes all entries. Writers that have not committed yet are left alone.
-  func clear() throws(ObjectError) {
-    guard let folder = openFolder() else { return }
-    var fault: FileFault?
-    for shard in 0..<folder.paths.shards {
-      for name in names(in: shard, folder) { fault = take(name, in: folder) ?? fault }
       _ = visit(shard..<(shard + 1), goal: nil, in: folder)
     }
     if let fault { throw ObjectError(fault, "The cache folder \(path) could not be emptied") }
+    return result
   }
 }

@@ -46,14 +46,7 @@ final class StoreFolder: Sendable {
     _ path: String, format: StoreFormat, fileSystem: any FileSystem, now: WallTime
   ) throws(ObjectError) -> StoreFolder? {
     guard let root = openRoot(path, fileSystem) else { return nil }
-    guard let info = try? fileSystem.info(of: root) else { return nil }
-    guard info.owner == fileSystem.userID else {
-      throw ObjectError(.cacheBroken, "The cache folder \(path) belongs to another user; choose a folder of your own.")
-    }
-    guard info.permissions & 0o022 == 0 else {
-      throw ObjectError(
-        .cacheBroken, "Others may write to the cache folder \(path); take that right away: chmod go-w \(path).")
-    }
+    guard try isTrusted(root, path, fileSystem) else { return nil }
     var found = read(root, fileSystem)
     let isNew = found == nil
     if found == nil || found == .damaged {
@@ -74,6 +67,48 @@ final class StoreFolder: Sendable {
     }
   }
 
+  /// Opens a folder that is a cache already, whichever backend made it. Neither makes a folder nor makes one a cache.
+  static func openExisting(
+    _ path: String, fileSystem: any FileSystem, now: WallTime
+  ) throws(ObjectError) -> (folder: StoreFolder, format: StoreFormat) {
+    let root = try existingRoot(path, fileSystem)
+    guard try isTrusted(root, path, fileSystem) else { throw unopened(path, .readFailed) }
+    switch try existingFormat(root, path, fileSystem) {
+    case .known(let format):
+      let folder = StoreFolder(
+        root: root, path: path, shards: format.shards, fileSystem: fileSystem, isNew: false, now: now)
+      return (folder, format)
+    case .foreign(let maker):
+      throw ObjectError(
+        .cacheBroken,
+        "The cache folder \(path) was made by \(maker); this program knows version \(StoreFormat.version) of FileCache "
+          + "and BigFileCache; use the program that made it.")
+    case .damaged:
+      throw ObjectError(
+        .cacheBroken, "The file \(path)/format does not say which cache made the folder; name a cache's own folder.")
+    }
+  }
+
+  private static func existingRoot(_ path: String, _ fileSystem: any FileSystem) throws(ObjectError) -> OpenFile {
+    do throws(FileFault) { return try fileSystem.openFolder(at: path) } catch { throw unopened(path, error) }
+  }
+
+  private static func existingFormat(
+    _ root: borrowing OpenFile, _ path: String, _ fileSystem: any FileSystem
+  ) throws(ObjectError) -> StoreFormat.Reading {
+    do throws(FileFault) { return try readFormat(root, fileSystem) } catch {
+      guard error.isMissing else { throw unopened(path, error) }
+      throw ObjectError(
+        .cacheBroken, "\(path) is no cache: it has no file 'format'; name a folder that a cache was made in.")
+    }
+  }
+
+  private static func unopened(_ path: String, _ fault: FileFault) -> ObjectError {
+    ObjectError(
+      .cacheBroken, "The cache folder \(path) cannot be opened: \(fault); name one that is there and may be read.",
+      underlying: fault)
+  }
+
   private static func openRoot(_ path: String, _ fileSystem: any FileSystem) -> OpenFile? {
     do throws(FileFault) {
       return try fileSystem.openFolder(at: path)
@@ -91,15 +126,38 @@ final class StoreFolder: Sendable {
         + "\(StoreFormat.version); use that backend, choose another folder, or delete this one.")
   }
 
+  /// Whether the folder can be looked at.
+  /// - Throws: where it is somebody else's, or could be changed by somebody else.
+  private static func isTrusted(
+    _ root: borrowing OpenFile, _ path: String, _ fileSystem: any FileSystem
+  ) throws(ObjectError) -> Bool {
+    guard let info = try? fileSystem.info(of: root) else { return false }
+    guard info.owner == fileSystem.userID else {
+      throw ObjectError(.cacheBroken, "The cache folder \(path) belongs to another user; choose a folder of your own.")
+    }
+    guard info.permissions & 0o022 == 0 else {
+      throw ObjectError(
+        .cacheBroken, "Others may write to the cache folder \(path); take that right away: chmod go-w \(path).")
+    }
+    return true
+  }
+
   /// nil: no format file, or none that can be read.
   private static func read(_ root: borrowing OpenFile, _ fileSystem: any FileSystem) -> StoreFormat.Reading? {
+    try? readFormat(root, fileSystem)
+  }
+
+  private static func readFormat(
+    _ root: borrowing OpenFile, _ fileSystem: any FileSystem
+  ) throws(FileFault) -> StoreFormat.Reading {
     do throws(FileFault) {
       let file = try fileSystem.open(EntryPaths.format, in: root, .read)
       guard try fileSystem.info(of: file).kind == .file else { return .damaged }
       let bytes = try fileSystem.read(file, at: 0, count: StoreFormat.limitBytes)
       return StoreFormat.read(bytes.withBytes { [UInt8]($0) })
     } catch {
-      return error.isWrongKind ? .damaged : nil
+      guard error.isWrongKind else { throw error }
+      return .damaged
     }
   }
 

@@ -42,10 +42,14 @@ extension FileStoreCore {
     guard folder.isFileURL else {
       throw ObjectError(.invalidRequest, "A cache folder is named by a file URL, as URL(filePath:) makes it.")
     }
-    let path = folder.absoluteURL.path
     store = try FileStore(
-      path: path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path,
-      format: StoreFormat(backend: backend, shards: EntryPaths(shards: shards).shards), limits: limits,
+      path: Self.path(of: folder), format: StoreFormat(backend: backend, shards: EntryPaths(shards: shards).shards),
+      limits: limits,
       durability: durability, verification: verification, fileSystem: fileSystem, time: time)
+  }
+
+  static func path(of folder: URL) -> String {
+    let path = folder.absoluteURL.path
+    return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
   }
 }

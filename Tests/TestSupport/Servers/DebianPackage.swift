@@ -25,11 +25,16 @@ package enum DebianPackage: String, CaseIterable, Sendable {
   ///
   ///     @Test(.enabled(if: DebianPackage.areWanted(.nginx))) func …
   package static func areWanted(_ packages: DebianPackage...) -> Bool {
-    let missing = packages.filter { !$0.isInstalled }
-    if missing.isEmpty || ProcessInfo.processInfo.environment["CI"] == "true" { return true }
+    let isCI = ProcessInfo.processInfo.environment["CI"] == "true"
+    let (runs, note) = verdict(missing: packages.filter { !$0.isInstalled }, isCI: isCI)
+    if let note { _ = note.withCString { write(2, $0, strlen($0)) } }
+    return runs
+  }
+
+  /// Whether a test runs that misses these, and what to tell of it.
+  static func verdict(missing: [DebianPackage], isCI: Bool) -> (runs: Bool, note: String?) {
+    if missing.isEmpty || isCI { return (true, nil) }
     let names = missing.map(\.rawValue).joined(separator: " ")
-    let line = "SKIPPED: tests that need \(names) do not run. Install with: apt-get install \(names)\n"
-    _ = line.withCString { write(2, $0, strlen($0)) }
-    return false
+    return (false, "SKIPPED: tests that need \(names) do not run. Install with: apt-get install \(names)\n")
   }
 }

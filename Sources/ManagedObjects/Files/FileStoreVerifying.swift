@@ -1,0 +1,96 @@
+/// An entry that `verify` found damaged.
+package struct DamagedEntry: Hashable, Sendable {
+  /// Its head, or the folder that cannot be listed, below the cache's folder.
+  package let file: String
+  /// nil: the head does not say any more.
+  package let id: ObjectID?
+  package let problem: String
+
+  package init(file: String, id: ObjectID?, problem: String) {
+    self.file = file
+    self.id = id
+    self.problem = problem
+  }
+}
+
+extension FileStore {
+  /// Reads every entry in full.
+  func verify(
+    repairs: Bool, found: (DamagedEntry) -> Void = { _ in }, _ progress: (VerifyResult) -> Void
+  ) -> VerifyResult {
+    var result = VerifyResult()
+    guard let folder = openFolder() else { return result }
+    for shard in 0..<folder.paths.shards {
+      if let fault = unreadable(shard, in: folder) {
+        result.badEntries += 1
+        let problem = "the folder cannot be read: \(fault)"
+        found(DamagedEntry(file: "\(folder.paths.shard(shard))", id: nil, problem: problem))
+      }
+      for name in names(in: shard, folder) {
+        switch verify(name, in: folder) {
+        case .good(let count):
+          result.goodEntries += 1
+          result.bytes += count
+        case .gone: continue
+        case .bad(let problem):
+          result.badEntries += 1
+          let id = summary(name, in: folder)?.key.id
+          found(DamagedEntry(file: "\(folder.paths.head(name))", id: id, problem: problem))
+          if repairs {
+            take(name, in: folder)
+            tally.heal()
+          }
+        }
+        progress(result)
+      }
+      // Counts, and leftovers where that is asked for.
+      if repairs { _ = visit(shard..<(shard + 1), goal: nil, in: folder) }
+    }
+    return result
+  }
+
+  private enum Finding {
+    case good(Int)
+    case bad(String)
+    /// Removed since it was listed.
+    case gone
+  }
+
+  /// Looks once more where something is wrong: an entry may be replaced between its head and its body.
+  private func verify(_ name: EntryName, in folder: StoreFolder) -> Finding {
+    let first = verifyOnce(name, in: folder)
+    guard case .bad = first else { return first }
+    return verifyOnce(name, in: folder)
+  }
+
+  private func verifyOnce(_ name: EntryName, in folder: StoreFolder) -> Finding {
+    do throws(EntryTrouble) {
+      let entry = try fileSystem.readEntry(name, in: folder, isWhole: true)
+      guard EntryName(entry.key()) == name else { return .bad("the head belongs to another entry") }
+      let count = entry.format.bodyCount
+      if entry.format.place == .inside { return entry.isInsideGood ? .good(count) : .bad("the body has changed") }
+      return try verifyBody(of: entry, name, in: folder)
+    } catch {
+      switch error {
+      case .missing: return .gone
+      case .bad: return .bad("the head is damaged")
+      case .fault(let fault): return .bad("it cannot be read: \(fault)")
+      }
+    }
+  }
+
+  private func verifyBody(
+    of entry: borrowing EntryReading, _ name: EntryName, in folder: StoreFolder
+  ) throws(EntryTrouble) -> Finding {
+    let (count, checksum) = (entry.format.bodyCount, entry.format.bodyChecksum)
+    do throws(FileFault) {
+      let path = folder.paths.body(name, generation: entry.format.generation)
+      let file = try fileSystem.open(path, in: folder.root, .read)
+      guard try fileSystem.info(of: file).bytes == count else { return .bad("the body has another length") }
+      return try fileSystem.checksum(of: file, count: count) == checksum ? .good(count) : .bad("the body has changed")
+    } catch {
+      if error.isMissing { return .bad("the body is missing") }
+      throw .fault(error)
+    }
+  }
+}

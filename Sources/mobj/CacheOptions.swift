@@ -1,0 +1,17 @@
+/// What `mobj cache` is to do: a value, whole and free of contradictions.
+struct CacheOptions: Equatable {
+  enum Verb: String, CaseIterable { case stat, list, verify, trim, clear, remove }
+
+  var verb = Verb.stat
+  var folder = ""
+  /// URLs and ids to remove.
+  var names: [String] = []
+  var json = false
+  var quiet = false
+  /// Remove what is found damaged.
+  var repairs = false
+  /// What to trim to; nil: no such limit.
+  var limitBytes: Int?
+  var limitEntries: Int?
+  var limitAge: Duration?
+}

@@ -1,0 +1,92 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What failed, and how hard it was tried: `--failed`, `--retry` and `--per-host`.
+@Suite(.serialized)
+struct FailedStories {
+  private let server: LoopbackServer
+  private let tool: Tool
+
+  init() throws {
+    server = try LoopbackServer()
+    tool = try Tool()
+    server.on("/a", Reply("a", ["Cache-Control": "max-age=3600"]))
+    server.on("/b", Reply("b", ["Cache-Control": "max-age=3600"]))
+    server.on("/bad", Reply(404))
+  }
+
+  @Test func `the lines that failed are a list for the next run, in their order`() async throws {
+    let lines = ["/bad?1", "/a", "/bad?2", "/b", "/bad?3"].map(server.url)
+    try tool.home.write("list", ([lines[0], "# comment", "no url"] + lines.dropFirst()).joined(separator: "\n"))
+    let run = try await tool.run(["get", "--json", "--input", "list", "--failed", "rest", server.url("/bad?0")])
+    #expect(run.status == 1)
+    let expected = [server.url("/bad?0"), lines[0], "no url", lines[2], lines[4]]
+    #expect(tool.text("rest") == expected.map { $0 + "\n" }.joined())
+    server.on("/bad", Reply("good now"))
+    // The file may be the list itself.
+    let again = try await tool.run(["get", "--json", "--mode", "reload", "--input", "rest", "--failed", "rest"])
+    #expect(again.status == 1)
+    #expect(tool.text("rest") == "no url\n")
+    #expect(tool.home.names.filter { $0.contains("mobj-failed") } == [])
+  }
+
+  @Test func `where all went well the file is empty`() async throws {
+    try tool.home.write("rest", "of the run before\n")
+    #expect(try await tool.run("get", "--json", "--failed", "rest", server.url("/a")).status == 0)
+    #expect(tool.text("rest") == "")
+  }
+
+  @Test func `they go to standard output where nothing else does`() async throws {
+    let run = try await tool.run(
+      "get", "--failed", "-", "--output-dir", "d", server.url("/bad"), server.url("/a"))
+    #expect(run.status == 1)
+    #expect(run.text == server.url("/bad") + "\n")
+  }
+
+  @Test func `an interrupted run writes what it gave up`() async throws {
+    let gate = Gate()
+    server.on("/slow", Reply([UInt8](repeating: 1, count: 100_000)).held(until: gate, afterBytes: 1000))
+    let server = self.server
+    let running = try tool.start(
+      ["get", "--json", "--failed", "rest"] + ["/slow", "/a", "/bad"].map(server.url))
+    try await until("all are asked for") { server.allHits == 3 }
+    running.interrupt()
+    #expect(try await running.end().status == 130)
+    gate.open()
+    let lines = try #require(tool.text("rest")).split(separator: "\n").map(String.init)
+    #expect(lines.first == server.url("/slow"))
+    #expect(Set(lines).isSubset(of: [server.url("/slow"), server.url("/bad"), server.url("/a")]))
+  }
+
+  @Test(arguments: ["nowhere/rest", "d"])
+  func `a file that cannot be written is refused before anything is asked for`(path: String) async throws {
+    try tool.home.write("d/x", "")
+    let run = try await tool.run("get", "--json", "--failed", path, server.url("/a"))
+    #expect(run.status == 2)
+    #expect(run.notes.hasPrefix("mobj: --failed cannot write \(path): "))
+    #expect(server.allHits == 0)
+  }
+
+  @Test func `a full disk behind it is told`() async throws {
+    let run = try await tool.run("get", "--json", "--failed", "/dev/full", server.url("/bad"))
+    #expect(run.status == 1)
+    #expect(run.notes.contains("mobj: --failed /dev/full cannot be written: No space left on device\n"))
+  }
+
+  @Test(arguments: [1, 2, 4]) func `each object is tried as often as asked`(tries: Int) async throws {
+    server.on("/busy", Reply(503))
+    let run = try await tool.run("get", "--json", "--retry", "\(tries)", server.url("/busy"))
+    #expect(run.status == 1)
+    #expect(run.objects.first?["status"] as? Int == 503)
+    #expect(server.hits("/busy") == tries)
+  }
+
+  @Test func `a host is asked for no more at once than allowed`() async throws {
+    server.otherwise { Reply($0.path) }
+    let urls = (0..<200).map { server.url("/\($0)") }
+    #expect(try await tool.run(["get", "--json", "--per-host", "2"] + urls).status == 0)
+    #expect(server.connectionsOpened <= 2)
+    #expect(server.allHits == 200)
+  }
+}
