@@ -17,7 +17,7 @@ extension EasyHandle {
     TransferFacts(
       bodyBytes: transfer.bodyBytes, nameLookup: microseconds(CURLINFO_NAMELOOKUP_TIME_T),
       connect: microseconds(CURLINFO_CONNECT_TIME_T), tls: microseconds(CURLINFO_APPCONNECT_TIME_T),
-      ready: microseconds(CURLINFO_PRETRANSFER_TIME_T), firstByte: microseconds(CURLINFO_STARTTRANSFER_TIME_T),
+      firstByte: microseconds(CURLINFO_STARTTRANSFER_TIME_T),
       total: microseconds(CURLINFO_TOTAL_TIME_T), version: version, reusedConnection: reusedConnection,
       address: unsafe mo_easy_getinfo_text(easy, CURLINFO_PRIMARY_IP).map { unsafe String(cString: $0) } ?? "")
   }

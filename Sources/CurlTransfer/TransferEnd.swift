@@ -13,8 +13,6 @@ package struct TransferFacts: Hashable, Sendable {
   package var nameLookup: Duration
   package var connect: Duration
   package var tls: Duration
-  /// When the request could be sent.
-  package var ready: Duration
   package var firstByte: Duration
   package var total: Duration
   package var version: HTTPVersion

@@ -12,7 +12,7 @@ public struct LoadTimings: Hashable, Sendable {
   public var connect: Duration?
   /// Agreeing on keys; with a proxy, opening the tunnel too.
   public var tls: Duration?
-  /// From when the request could be sent until the first byte of the response.
+  /// From when the connection stood until the first byte of the response.
   public var firstByte: Duration?
   /// From the end of the queue to the last byte.
   public var total: Duration?

@@ -10,7 +10,8 @@ enum CurlTimingsRule {
       timings.connect = stage(facts.connect, since: facts.nameLookup)
       timings.tls = stage(facts.tls, since: facts.connect)
     }
-    timings.firstByte = stage(facts.firstByte, since: facts.ready)
+    // Not libcurl's PRETRANSFER: by then it has sent the request already.
+    timings.firstByte = stage(facts.firstByte, since: max(facts.connect, facts.tls))
     timings.total = facts.total
     if let earlier { timings.add(earlier) }
     timings.httpVersion = facts.version == .unknown ? nil : facts.version.rawValue

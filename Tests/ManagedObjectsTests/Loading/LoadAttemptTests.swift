@@ -249,6 +249,7 @@ struct LoadAttemptTests {
   @Test func `a loader that is still starting when the verdict asks anew is stopped all the same`() async throws {
     let starts = Latch(2)
     let loader = HeldLoader { request, sink in
+      // The head first: else the test may end this load while it is still giving it.
       sink.head(LoadHead(status: request.fields.contains("X") ? 200 : 401))
       starts.countDown()
       if !request.fields.contains("X") { try? starts.wait() }
