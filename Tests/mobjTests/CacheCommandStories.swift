@@ -113,7 +113,8 @@ struct CacheCommandStories {
     #expect(try await running.end().status == 137)
     #expect(try await cache("verify", "c").status == 0)
     let stat = try #require(try await cache("stat", "--json", "c").objects.first)
-    #expect(stat["temporaryFiles"] as? Int == 1)
+    // The half body; and a small entry, if one was just being written.
+    #expect(try #require(stat["temporaryFiles"] as? Int) >= 1)
     #expect(stat["entries"] as? Int == heads.count)
   }
 
