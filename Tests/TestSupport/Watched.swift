@@ -54,7 +54,7 @@ package final class Watched<Value: Sendable>: Sendable {
       self?.give(up: id, TimedOut(what, seconds: seconds))
     }
     defer { timer.cancel() }
-    return try await withTaskCancellationHandler {
+    let value = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         enlist(Waiter(id: id, isMet: isMet) { continuation.resume(with: $0) })
         if Task.isCancelled { give(up: id, CancellationError()) }
@@ -62,6 +62,10 @@ package final class Watched<Value: Sendable>: Sendable {
     } onCancel: {
       give(up: id, CancellationError())
     }
+    // A continuation that is resumed before it is awaited orders memory in a way that the thread sanitizer does not see;
+    // this lock, which whoever made the value held after that, is what it sees.
+    state.withLock { _ in }
+    return value
   }
 
   /// The same for code that is not async; blocks the thread.
