@@ -64,7 +64,8 @@ struct CrowdCandidate {
     guard await task.value == requests else { throw Wrong("a request that was cancelled ended otherwise") }
   }
 
-  /// Until all have asked, and the transfers that may run have begun.
+  /// Until all have asked, and the transfers that may run have begun. Sleeps, since statistics cannot be awaited and a
+  /// busy wait would be counted as the manager's work; the last sleep lets those that were just begun send their request.
   private func settle(_ asked: Int) async throws {
     for _ in 0..<3000 {
       let now = manager.statistics

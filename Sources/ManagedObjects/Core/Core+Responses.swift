@@ -26,8 +26,11 @@ extension Core {
     guard ExchangeRule.mayAnswer(job.method), job.key.mode != .reload, job.key.mode != .noStore else {
       return try await load(job, nil, [:]).get()
     }
+    if read({ $0.isClosed }) { throw ObjectError(.closed) }
     let stored = await onFilePool { [self] in storedAnswers(job) }
-    switch plan(job, stored) {
+    let plan = plan(job, stored)
+    if let place = plan.served, let refusal = job.key.refusal(ofBytes: stored[place].lease.count) { throw refusal }
+    switch plan {
     case .serve(let place, let isStale):
       return answer(job, stored[place], stored[place].facts, isStale ? .stale : .file)
     case .serveAndRefresh(let place):

@@ -9,6 +9,14 @@ package enum ExchangeRule {
     case ask(base: Int?, conditions: HeaderFields)
     /// Nothing is stored and the caller forbids to ask: 504 (RFC 9111 section 5.2.1.7).
     case gatewayTimeout
+
+    /// The place of the stored answer that is given without asking first.
+    package var served: Int? {
+      switch self {
+      case .serve(let place, _), .serveAndRefresh(let place): place
+      case .ask, .gatewayTimeout: nil
+      }
+    }
   }
 
   /// Methods that are answered from the cache (RFC 9110 section 9.2.3); a HEAD by what a GET brought.

@@ -269,6 +269,21 @@ struct ResponseStoryTests {
     #expect(await failure { try await manager.response(to: asked) }?.reason == .closed)
   }
 
+  @Test func `a stored answer over the limit is refused, and after shutdown there is none`() async throws {
+    room.server.on("/a", Reply("0123456789", ["Cache-Control": "max-age=60"]))
+    let manager = try room.manager()
+    var asked = request("/a")
+    _ = try await manager.response(to: asked)
+    asked.limitBytes = 9
+    let small = asked
+    #expect(await failure { try await manager.response(to: small) }?.code == .tooLarge)
+    asked.limitBytes = 10
+    let enough = asked
+    #expect(try await manager.response(to: enough).source == .file)
+    manager.shutdown()
+    #expect(await failure { try await manager.response(to: enough) }?.reason == .closed)
+  }
+
   @Test func `a URL or field that cannot be sent is refused before anything is sent`() async throws {
     let manager = try room.manager()
     #expect(await failure { try await manager.response(to: LoadRequest(location: "http://")) }?.code == .invalidURL)
