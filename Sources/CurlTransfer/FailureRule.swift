@@ -93,8 +93,10 @@ enum FailureRule {
     return facts.wasConnected ? .idle : .connect
   }
 
+  /// libcurl counts whole milliseconds, by a clock that is not slewed (CLOCK_MONOTONIC_RAW) as ours is, by up to 500 parts
+  /// in a million (adjtimex(2)): by ours it may end a transfer a little early.
   private static func isTotal(_ facts: Facts) -> Bool {
-    facts.request.totalTimeout.map { facts.elapsed >= $0 } ?? false
+    facts.request.totalTimeout.map { facts.elapsed + .milliseconds(2) + $0 / 1000 >= $0 } ?? false
   }
 
   static func message(_ kind: TransferFailure.Kind, _ facts: Facts) -> String {

@@ -53,6 +53,15 @@ import Testing
         }) == .timedOut(.idle))
   }
 
+  @Test func `a total time-out is one too where libcurl's clock ran a little ahead of ours`() {
+    let early = facts(28) { facts in
+      facts.request.totalTimeout = .seconds(1)
+      facts.wasConnected = true
+      facts.elapsed = .microseconds(999_200)
+    }
+    #expect(FailureRule.kind(early) == .timedOut(.total))
+  }
+
   @Test func `what our own callback refused goes before libcurl's write error`() {
     #expect(FailureRule.kind(facts(23) { $0.cause = .stopped }) == .stopped)
     #expect(FailureRule.kind(facts(23) { $0.cause = .headTooLarge }) == .headTooLarge)

@@ -107,10 +107,17 @@ extension Core {
   /// Once for all who ask meanwhile. Ends with the manager.
   func refresh(_ job: ResponseJob) {
     Task { [self] in
-      // Another refresh may have ended since this one was found to be due.
-      let stored = await onFilePool { [self] in storedAnswers(job) }
-      guard case .serveAndRefresh(let place) = plan(job, stored) else { return }
-      _ = await load(job, stored[place], ReuseRule.conditions(for: stored[place].facts.head))
+      _ = await shared(job) { [self] in
+        // Asked within the flight: another refresh may have ended since this one was found to be due.
+        let stored = await onFilePool { [self] in storedAnswers(job) }
+        switch plan(job, stored) {
+        case .serve(let place, _): return .success(answer(job, stored[place], stored[place].facts, .file))
+        case .serveAndRefresh(let place):
+          return await exchange(job, stored[place], ReuseRule.conditions(for: stored[place].facts.head))
+        case .ask(let base, let conditions): return await exchange(job, base.map { stored[$0] }, conditions)
+        case .gatewayTimeout: return .success(Self.gatewayTimeout)
+        }
+      }
     }
   }
 
@@ -119,10 +126,16 @@ extension Core {
   private nonisolated(nonsending) func load(
     _ job: ResponseJob, _ base: StoredAnswer?, _ conditions: HeaderFields
   ) async -> Result<LoadResponse, ObjectError> {
-    let work = { @Sendable [self] in
+    await shared(job) { [self] in
       if base == nil, let result = await askAboutOthers(job) { return result }
       return await exchange(job, base, conditions)
     }
+  }
+
+  /// Does the work once for all equal GETs that overlap.
+  private nonisolated(nonsending) func shared(
+    _ job: ResponseJob, _ work: @escaping @Sendable () async -> Result<LoadResponse, ObjectError>
+  ) async -> Result<LoadResponse, ObjectError> {
     guard job.method == "GET", job.request.body == nil else { return await work() }
     let key = ExchangeKey(
       key: job.key, method: job.method, location: job.request.location, redirects: job.request.redirectMode)
