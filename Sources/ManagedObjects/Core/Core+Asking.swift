@@ -6,7 +6,8 @@ extension Core {
 
   func manage<User: ManagedUser>(_ user: User, _ request: ObjectRequest, _ caller: (any Actor)?) -> Handler? {
     let (seat, former) = users.seat(user) { desk in UserSeat(user, makeSeatID(), request, at: desk) }
-    if let former {
+    if let update = former.update { leave(update.id, .superseded) }
+    if let former = former.seat {
       supersede(former, caller)
       // The callback may have asked for something else already.
       guard users.current(user) === seat else { return nil }
@@ -27,6 +28,7 @@ extension Core {
 
   /// True: its request ended so.
   func leave(_ user: AnyObject, _ caller: (any Actor)?) -> Bool {
+    if let update = users.takeUpdate(of: user) { leave(update.id, .left) }
     guard let seat = users.current(user) else { return false }
     let hasLeft = seat.cancel(.left, from: .user(caller))
     leave(seat.id, .left)
@@ -60,8 +62,13 @@ extension Core {
   private func ask(_ key: HandlerKey, _ joiner: CoreState.Joiner, timeout: Duration?, _ caller: Caller) -> Handler? {
     while true {
       let ready = ready(key, joiner.seat.representation)
-      if let ready, isFresh(ready, key) {
-        answer(joiner.seat, ready, key, caller)
+      if let ready, let reason = whyUsable(ready, key) {
+        answer(joiner.seat, ready, key, reason, caller)
+        return nil
+      }
+      if let ready, mayServeStale(ready, key, joiner.seat) {
+        let refresh = Refresh(key: key, locations: joiner.locations, generation: ready.facts.generation)
+        answer(joiner.seat, ready, key, .staleWhileRevalidate, caller, awaiting: refresh)
         return nil
       }
       if joiner.whenFull == .bumpOldest { dropDeadUsers() }
@@ -125,21 +132,28 @@ extension Core {
     return MemoryKey(id: key.id, scope: key.scope, representation: representation)
   }
 
-  /// Most requests ask nothing special: for them it is judged once, and noted how long that holds.
-  private func isFresh(_ ready: ReadyObject, _ key: HandlerKey) -> Bool {
+  /// nil: the server has to be asked. Most requests ask nothing special: for them it is judged once, and noted how long
+  /// that holds.
+  private func whyUsable(_ ready: ReadyObject, _ key: HandlerKey) -> AnswerReason? {
     let isPlain = key.mode == .standard && key.freshness == .http && key.fields.isEmpty
     let now = time.wallNow
-    if isPlain, ready.facts.responseTime <= now, now < ready.freshUntil { return true }
-    guard case .fresh = verdict(ready.facts, key, mode: key.mode) else { return false }
+    if isPlain, ready.facts.responseTime <= now, now < ready.freshUntil { return .fresh }
+    let decision = judge(ready.facts, key)
+    guard case .fresh = decision.verdict else { return nil }
     if isPlain { ready.freshUntil = FreshnessRule.end(of: ready.facts) }
-    return true
+    return decision.reason
   }
 
-  private func answer(_ seat: any Seat, _ ready: ReadyObject, _ key: HandlerKey, _ caller: Caller) {
+  private func answer(
+    _ seat: any Seat, _ ready: ReadyObject, _ key: HandlerKey, _ reason: AnswerReason, _ caller: Caller,
+    awaiting refresh: Refresh? = nil
+  ) {
     if let refusal = key.refusal(ofBytes: ready.count) { return seat.end(.failed(refusal), from: caller) }
     guard countHit() else { return seat.end(.cancelled(.closed), from: caller) }
-    seat.end(
-      .ready(ready.box, Delivered(source: .memory, head: ready.facts.head, count: ready.count)), from: caller)
+    let delivered = Delivered(
+      source: refresh == nil ? .memory : .stale, reason: reason, head: ready.facts.head, count: ready.count)
+    guard let refresh else { return seat.end(.ready(ready.box, delivered), from: caller) }
+    end(seat, .ready(ready.box, delivered), awaiting: refresh, from: caller)
   }
 
   /// False: the manager is closed.
@@ -153,7 +167,7 @@ extension Core {
   /// The object if it is ready in memory and may be used; nothing is loaded.
   func peek<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Object? {
     guard case .success(let key) = handlerKey(request), let ready = ready(key, decoder.representation),
-      isFresh(ready, key), key.refusal(ofBytes: ready.count) == nil
+      whyUsable(ready, key) != nil, key.refusal(ofBytes: ready.count) == nil
     else { return nil }
     return ready.box.object(as: Object.self)
   }

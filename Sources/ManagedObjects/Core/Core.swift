@@ -86,6 +86,7 @@ final class Core: Sendable {
     case .store(let job): store(job)
     case .decode(let job): decode(job)
     case .end(let seat, let ending): seat.end(ending, from: .library)
+    case .endStale(let seat, let ending, let refresh): end(seat, ending, awaiting: refresh, from: .library)
     case .progress(let seats, let progress): for seat in seats { seat.progressed(progress) }
     case .retry(let handler, let attempts, let delay):
       later(delay) { core in core.step { $0.retryDue(handler, attempts: attempts, now: core.time.now) } }
@@ -94,6 +95,7 @@ final class Core: Sendable {
     case .cancelTimer(let timer): timer.cancel()
     case .release(let record): withExtendedLifetime(record) {}
     case .report(let event): events.send(event)
+    case .call(let calls): for call in calls { call() }
     }
   }
 

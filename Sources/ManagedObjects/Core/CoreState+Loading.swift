@@ -7,7 +7,7 @@ extension CoreState {
     case base(StoredBase)
     /// The server's last word was this error, and it said for how long.
     case failed(ObjectError)
-    case nothing
+    case nothing(AnswerReason)
   }
 
   mutating func lookedUp(_ id: HandlerID, _ found: LookUp, now: ContinuousClock.Instant) -> [Work] {
@@ -25,9 +25,11 @@ extension CoreState {
       advance(id, .foundUsable, now, &work)
     case .base(let base):
       handlers[id]?.base = base
+      handlers[id]?.reason = base.reason
       advance(id, .foundNothing, now, &work)
     case .failed(let error): fail(id, error, now, &work)
-    case .nothing:
+    case .nothing(let reason):
+      handlers[id]?.reason = reason
       if key.mode == .onlyIfCached {
         fail(
           id, ObjectError(.notCached, "Nothing usable is stored, and the mode only-if-cached forbids loading."), now,
@@ -223,7 +225,8 @@ extension CoreState {
       fail(id, refusal, now, &work)
       return true
     }
-    handlers[id]?.body = LoadedBody(loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true)
+    handlers[id]?.body = LoadedBody(
+      loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true, reason: .staleError)
     record.timings = nil
     report(.loadFinished(record.key.id, .stale, bytes: loaded.count, timings: nil), &work)
     advance(id, .fellBack, now, &work)

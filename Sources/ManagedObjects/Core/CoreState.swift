@@ -34,6 +34,8 @@ struct CoreState: Sendable {
   var isSweeping = false
   /// When the transfers of held hosts will be looked at again, if that is scheduled.
   var wakeAt: ContinuousClock.Instant?
+  /// Who waits for the refreshes in the background.
+  var whenRefreshed: [@Sendable () -> Void] = []
   private var lastHandler: UInt64 = 0
 
   /// Failures belong to what was asked for, by whom, and where; undecodable bytes are the same wherever they are from.
@@ -175,7 +177,11 @@ struct CoreState: Sendable {
         let ending = handlers[id]?.ending(of: seat, how)
       else { continue }
       if let deadline = handlers[id]?.deadlines.removeValue(forKey: seatID) { work.append(.cancelTimer(deadline)) }
-      work.append(.end(seat, ending))
+      if case .ready = ending, let refresh = handlers[id]?.refresh {
+        work.append(.endStale(seat, ending, refresh))
+      } else {
+        work.append(.end(seat, ending))
+      }
     }
   }
 
@@ -193,9 +199,15 @@ struct CoreState: Sendable {
     noteDecodes(of: record, now)
     work.append(.release(record))
     live.leave(id)
+    if record.key.isRefresh, !whenRefreshed.isEmpty, !isRefreshing {
+      work.append(.call(whenRefreshed))
+      whenRefreshed = []
+    }
     guard !isClosed else { return }
     for next in live.admitWaiting(at: now) { advance(next, .admitted, now, &work) }
   }
+
+  var isRefreshing: Bool { handlers.values.contains { $0.key.isRefresh } }
 
   /// Bytes that nobody could decode are asked for again sooner.
   private mutating func noteDecodes(of record: HandlerRecord, _ now: ContinuousClock.Instant) {
@@ -249,7 +261,7 @@ extension HandlerRecord {
   }
 
   var storeJob: StoreJob? {
-    received.map { StoreJob(handler: id, key: key, received: $0, times: times, base: base) }
+    received.map { StoreJob(handler: id, key: key, received: $0, times: times, base: base, reason: reason) }
   }
 
   func decodeJob(_ representation: Representation) -> DecodeJob? {
@@ -274,7 +286,18 @@ extension HandlerRecord {
   }
 
   private var delivered: Delivered? {
-    body.map { Delivered(source: $0.loaded.source, head: $0.loaded.head, count: $0.count, timings: timings) }
+    body.map {
+      Delivered(
+        source: $0.loaded.source, reason: $0.reason, head: $0.loaded.head, count: $0.count,
+        generation: $0.facts.generation, timings: timings)
+    }
+  }
+
+  /// nil: what it gives is not stale, or nobody asks for a newer one.
+  var refresh: Refresh? {
+    body.flatMap { body in
+      body.isBeingRefreshed ? Refresh(key: key, locations: locations, generation: body.facts.generation) : nil
+    }
   }
 
   /// Cannot be reached while the rules hold; an ending all the same.

@@ -12,6 +12,8 @@ indirect enum Work: Sendable {
   case store(StoreJob)
   case decode(DecodeJob)
   case end(any Seat, SeatEnding)
+  /// With a stale object, while the refresh is under way.
+  case endStale(any Seat, SeatEnding, Refresh)
   case progress([any Seat], LoadProgress)
   /// Load again after a wait.
   case retry(HandlerID, attempts: Int, after: Duration)
@@ -22,6 +24,7 @@ indirect enum Work: Sendable {
   /// Out of the tables: freed outside the lock, since leases and users' objects hang on it.
   case release(HandlerRecord)
   case report(ObjectEvent)
+  case call([@Sendable () -> Void])
 
   /// To be done before anybody is told: a slot that came free is filled, and a load's events keep their order.
   var goesFirst: Bool {
@@ -47,6 +50,8 @@ struct StoreJob: Sendable {
   let received: Received
   let times: LoadTimes
   let base: StoredBase?
+  /// Why it had to be loaded.
+  let reason: AnswerReason
 }
 
 struct DecodeJob: Sendable {

@@ -15,7 +15,7 @@ struct UserSeatTests {
   }
 
   private func ready(_ object: some Sendable) -> SeatEnding {
-    .ready(ObjectBox(object), Delivered(source: .network, head: LoadHead(), count: 1))
+    .ready(ObjectBox(object), Delivered(source: .network, reason: .absent, head: LoadHead(), count: 1))
   }
 
   private func progress(_ bytes: Int) -> LoadProgress { LoadProgress(receivedBytes: bytes, expectedBytes: 10) }
@@ -107,7 +107,7 @@ struct UserSeatTests {
     sit(user).end(ready(42), from: .library)
     #expect(user.endings.first?.error?.code == .undecodable)
     let other = RecordingUser.text(delivery: .direct)
-    sit(other).end(.content(Delivered(source: .file, head: LoadHead(), count: 0)), from: .library)
+    sit(other).end(.content(Delivered(source: .file, reason: .fresh, head: LoadHead(), count: 0)), from: .library)
     #expect(other.endings.first?.error?.code == .undecodable)
   }
 
