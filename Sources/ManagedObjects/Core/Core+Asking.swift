@@ -28,7 +28,8 @@ extension Core {
 
   /// True: its request ended so.
   func leave(_ user: AnyObject, _ caller: (any Actor)?) -> Bool {
-    if let update = users.takeUpdate(of: user) { leave(update.id, .left) }
+    // The update last: a stale object that is just being given takes a seat for it before it looks whether it is in time.
+    defer { if let update = users.takeUpdate(of: user) { leave(update.id, .left) } }
     guard let seat = users.current(user) else { return false }
     let hasLeft = seat.cancel(.left, from: .user(caller))
     leave(seat.id, .left)

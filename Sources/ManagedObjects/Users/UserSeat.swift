@@ -46,7 +46,10 @@ final class UserSeat<User: ManagedUser>: CancellableSeat {
   func seatForUpdate(_ id: SeatID, after generation: UInt64) -> (any Seat)? {
     guard let user, user.wantsUpdates else { return nil }
     let update = UpdateSeat(user, id, request, representation, after: generation, at: desk)
-    return desk.reserve(update, behind: self) ? update : nil
+    guard desk.reserve(update, behind: self) else { return nil }
+    let isWaiting = state.withLock { if case .waiting = $0.phase { true } else { false } }
+    if !isWaiting { _ = desk.finish(update) }
+    return isWaiting ? update : nil
   }
 
   func end(_ ending: SeatEnding, from caller: Caller) {
