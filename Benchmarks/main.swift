@@ -3,7 +3,8 @@
 //   name     what it measures
 //   -------  --------------------------------------------------------------------------------------------------
 //   cache    FileCache and BigFileCache beside bare system calls: put, get that hits, get that misses, contains,
-//            a step of trimming; microseconds per operation, median and 99th of a hundred, and ratio to the floor
+//            a step of trimming; microseconds per operation, median and 99th of a hundred, and ratio to the floor;
+//            and a fresh hit under HTTP's rules beside the same hit of what never changes, from memory and from file
 //   memory   a hit in the memory cache beside a dictionary without a lock, and a whole `manage` that is answered
 //            from memory, callback included
 //   network  loads from a real nginx on this machine beside a bare C loop on libcurl, and beside what one would take
@@ -63,7 +64,7 @@ do {
   switch arguments.first {
   case "cache":
     guard let options = BenchmarkArguments(options, allowed: ["--quick", "--json", "--dir"]) else { exitWithUsage() }
-    try CacheBenchmark(options).run()
+    try await CacheBenchmark(options).run()
   case "memory":
     guard let options = BenchmarkArguments(options, allowed: ["--quick", "--json", "--chart"]) else { exitWithUsage() }
     try wait { try await MemoryBenchmark(options).run() }

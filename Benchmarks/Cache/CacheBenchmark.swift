@@ -19,14 +19,14 @@ struct CacheBenchmark {
     batch = options.isQuick ? 400 : 1000
   }
 
-  func run() throws {
+  func run() async throws {
     let parent = options.directory ?? FileManager.default.temporaryDirectory.path
     let folder = parent + "/mo-benchmark-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let report = Report(
       machine: Machine(directory: folder), bytes: body.count, entries: rounds * batch, rounds: rounds,
-      figures: try measure(folder))
+      figures: try measure(folder) + (try await HitCost(rounds: rounds, body: body).figures(folder)))
     try options.write(report.table, report)
   }
 

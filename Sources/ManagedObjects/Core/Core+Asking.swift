@@ -142,16 +142,26 @@ extension Core {
     return MemoryKey(id: key.id, scope: key.scope, representation: representation)
   }
 
-  /// nil: the server has to be asked. Most requests ask nothing special: for them it is judged once, and noted how long
-  /// that holds.
+  /// nil: the server has to be asked.
   private func whyUsable(_ ready: ReadyObject, _ key: HandlerKey) -> AnswerReason? {
-    let isPlain = key.mode == .standard && key.freshness == .http && key.fields.isEmpty
-    let now = time.wallNow
-    if isPlain, ready.facts.responseTime <= now, now < ready.freshUntil { return .fresh }
+    // Most requests ask nothing special.
+    let isPlain = key.mode == .standard && key.fields.isEmpty
+    if isPlain, isKnownFresh(ready, key.freshness) { return .fresh }
     let decision = judge(ready.facts, key)
     guard case .fresh = decision.verdict else { return nil }
-    if isPlain { ready.freshUntil = FreshnessRule.end(of: ready.facts) }
+    if isPlain, key.freshness == .http { ready.freshUntil = FreshnessRule.end(of: ready.facts) }
     return decision.reason
+  }
+
+  /// What the rules say of it, without asking them: by HTTP it is judged once, and noted how long that holds.
+  private func isKnownFresh(_ ready: ReadyObject, _ freshness: Freshness) -> Bool {
+    switch freshness {
+    case .http:
+      let now = time.wallNow
+      return ready.facts.responseTime <= now && now < ready.freshUntil
+    case .immutable: return !ready.facts.isInvalidated && !ready.facts.head.fields.contains("Vary")
+    case .ttl: return false
+    }
   }
 
   private func answer(

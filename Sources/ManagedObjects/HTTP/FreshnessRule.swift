@@ -47,10 +47,12 @@ package enum FreshnessRule {
 
   package static func lifetime(of facts: EntryFacts) -> Duration { grant(of: facts).lifetime }
 
+  package static func grant(of facts: EntryFacts) -> Grant { grant(of: facts, CacheControl(facts.head.fields)) }
+
   /// freshness_lifetime of section 4.2.1, as a private cache reads it.
-  package static func grant(of facts: EntryFacts) -> Grant {
+  /// - Parameter control: what its Cache-Control says, for those who know it already.
+  static func grant(of facts: EntryFacts, _ control: CacheControl) -> Grant {
     let fields = facts.head.fields
-    let control = CacheControl(fields)
     if let maxAge = control.maxAge { return Grant(lifetime: maxAge, origin: .maxAge) }
     if fields.contains("Expires") {
       // Two, or one that cannot be read, mean already expired (section 5.3).

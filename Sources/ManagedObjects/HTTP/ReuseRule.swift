@@ -44,16 +44,19 @@ package enum ReuseRule {
     }
     let standing = standing(facts, CacheControl(mode == .noCache ? [:] : fields), freshness, now)
     if mode == .onlyIfCached { return Decision(.fresh, standing == .fresh ? .fresh : .staleAllowed) }
-    let stale = Verdict.stale(conditions: conditions(for: facts.head))
-    if isSuspect { return Decision(stale, .undecodable) }
+    if isSuspect { return stale(facts, .undecodable) }
     switch (mode, standing) {
     case (.forceCache, _): return Decision(.fresh, standing == .fresh ? .fresh : .staleAllowed)
     case (.noCache, .fresh) where freshness == .http && CacheControl(facts.head.fields).isImmutable:
       return Decision(.fresh, .fresh)
-    case (.noCache, _): return Decision(stale, .noCache)
+    case (.noCache, _): return stale(facts, .noCache)
     case (_, .fresh), (_, .staleAllowed): return Decision(.fresh, standing)
-    default: return Decision(stale, standing)
+    default: return stale(facts, standing)
     }
+  }
+
+  private static func stale(_ facts: EntryFacts, _ reason: AnswerReason) -> Decision {
+    Decision(.stale(conditions: conditions(for: facts.head)), reason)
   }
 
   /// Whether it answers such a request at all.
@@ -84,7 +87,7 @@ package enum ReuseRule {
     if control.noCache || asked.noCache || asked.maxAge == .zero { return .noCache }
     guard let age = FreshnessRule.age(of: facts, at: now) else { return .clock }
     if let maxAge = asked.maxAge, age > maxAge { return .expired }
-    let left = FreshnessRule.lifetime(of: facts) - age
+    let left = FreshnessRule.grant(of: facts, control).lifetime - age
     if left > (asked.minFresh ?? .zero) { return .fresh }
     guard let maxStale = asked.maxStale, asked.minFresh == nil, !control.mustRevalidate else { return .expired }
     return .zero - left <= maxStale ? .staleAllowed : .expired

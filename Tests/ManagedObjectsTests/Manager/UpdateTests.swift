@@ -151,10 +151,7 @@ struct UpdateTests {
     user = nil
     try await until("the user is gone") { trace == nil }
     try await answerRefresh()
-    try await until("the refresh") {
-      time.advance(by: .milliseconds(250))
-      return manager.liveHandlers.isEmpty
-    }
+    try await until("the refresh") { manager.liveHandlers.isEmpty }
     #expect(try await object(manager) == "new" && loader.starts == 2)
   }
 
