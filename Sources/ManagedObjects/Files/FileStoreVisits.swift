@@ -8,6 +8,9 @@ extension FileStore {
     var part = 1.0
   }
 
+  /// So many go at a visit although its time is over, or a short one would look at all and remove nothing for ever.
+  private static let leastVictims = 16
+
   /// Looks at the shards, removes what is past its time, the least recently used until the goal is met, and leftovers,
   /// and sets the shards' counters to what it saw.
   func visit(
@@ -26,7 +29,7 @@ extension FileStore {
     result.lookedAtEntries = listing.entries.count
     var removed = 0
     for item in listing.entries[..<count] {
-      if let deadline, time.now > deadline { break }
+      if let deadline, removed >= Self.leastVictims, time.now > deadline { break }
       guard evict(item, listing, in: folder) else { break }
       removed += 1
       result.removedEntries += 1
@@ -50,6 +53,7 @@ extension FileStore {
     }
     if let named { try? fileSystem.remove(folder.paths.body(item.name, generation: named), in: folder.root) }
     tally.evict()
+    folder.counters.noteEvicted()
     return true
   }
 

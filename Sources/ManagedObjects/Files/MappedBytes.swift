@@ -57,9 +57,13 @@ internal import Glibc
     return try read(bytes)
   }
 
-  /// These bytes, without a copy; they keep all of the memory.
+  /// To copy so much takes less time than to tell `Data` how to let go of memory that is not its own.
+  private static let limitCopied = 16 << 10
+
+  /// These bytes; more than a few without a copy, and these keep all of the memory.
   package func data(_ range: Range<Int>) -> Data {
     guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= count else { return Data() }
+    if range.count <= Self.limitCopied { return unsafe Data(bytes: start + range.lowerBound, count: range.count) }
     // Sound: the closure holds self until the last Data of this memory is gone.
     return unsafe Data(
       bytesNoCopy: start + range.lowerBound, count: range.count,
