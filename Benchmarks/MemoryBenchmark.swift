@@ -1,3 +1,4 @@
+import CacheBenchmark
 import CurlFloor
 import Foundation
 import ManagedObjects
