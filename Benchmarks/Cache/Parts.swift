@@ -21,8 +21,8 @@ struct SizesPart {
 
   /// Fewer of the large ones, which a disk has to take.
   private func count(of bytes: Int) -> Int {
-    let most = bytes == 4096 ? 10_000 : 4000
-    return max(200, min(most, (100 << 20) / bytes)) / (options.isQuick ? 4 : 1)
+    let most = bytes == 4096 ? 10_000 : 2000
+    return max(200, min(most, (50 << 20) / bytes)) / (options.isQuick ? 4 : 1)
   }
 }
 

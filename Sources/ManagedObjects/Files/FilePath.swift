@@ -66,8 +66,12 @@ package struct FilePath: Hashable, Sendable, CustomStringConvertible {
     each = (each | each << 4) & 0x0F0F_0F0F_0F0F_0F0F
     // One where the digit is a letter: six more than nine carries into the next four bits.
     let letters = (each &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
-    let digits = (each &+ 0x3030_3030_3030_3030 &+ letters &* 0x27).byteSwapped
-    for place in 0..<8 { short[count + place] = UInt8(truncatingIfNeeded: digits >> UInt64(8 * place)) }
+    // The first digit stands in the highest byte, and has to be first in memory.
+    let digits = (each &+ 0x3030_3030_3030_3030 &+ letters &* 0x27).bigEndian
+    let place = count
+    var span = short.mutableSpan
+    var bytes = unsafe span.mutableBytes
+    bytes.storeBytes(of: digits, toByteOffset: place, as: UInt64.self)
     count += 8
   }
 }

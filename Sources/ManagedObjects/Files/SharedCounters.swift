@@ -77,6 +77,11 @@ internal import CFiles
   struct Count: Hashable, Sendable {
     var entries = 0
     var bytes = 0
+
+    /// Whatever a damaged file says, no trap.
+    static func - (left: Self, right: Self) -> Self {
+      Count(entries: left.entries &- right.entries, bytes: left.bytes &- right.bytes)
+    }
   }
 
   func count(of shards: Range<Int>) -> Count {
