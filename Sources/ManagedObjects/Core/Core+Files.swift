@@ -156,9 +156,7 @@ extension Core {
     _ job: StoreJob, _ head: LoadHead, _ body: ReceivedBody, in backend: (any CacheBackend)?
   ) -> Result<LoadedBody, ObjectError> {
     let mayStore = mayStore(head, job.key)
-    let facts = EntryFacts(
-      head: StoreRule.stored(head), requestTime: job.times.request, responseTime: job.times.response,
-      varying: StoreRule.varying(head: head, requestFields: job.key.fields, secrets: secrets))
+    let facts = facts(head, job.key, job.times)
     let kept: Loaded.Body
     switch body {
     case .memory(let data):
@@ -172,6 +170,20 @@ extension Core {
     }
     let loaded = Loaded(id: job.key.id, head: head, source: .network, body: kept)
     return .success(LoadedBody(loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: true))
+  }
+
+  /// A body in memory that no backend is to have.
+  func usable(_ outcome: LoadOutcome, _ key: HandlerKey, _ times: LoadTimes) -> LoadedBody? {
+    guard backend == nil, case .body(let head, .memory(let data)) = outcome else { return nil }
+    return LoadedBody(
+      loaded: Loaded(id: key.id, head: head, source: .network, body: .memory(data)), facts: facts(head, key, times),
+      mayKeep: mayStore(head, key), hasBytes: true)
+  }
+
+  private func facts(_ head: LoadHead, _ key: HandlerKey, _ times: LoadTimes) -> EntryFacts {
+    EntryFacts(
+      head: StoreRule.stored(head), requestTime: times.request, responseTime: times.response,
+      varying: StoreRule.varying(head: head, requestFields: key.fields, secrets: secrets))
   }
 
   func mayStore(_ head: LoadHead, _ key: HandlerKey) -> Bool {
