@@ -62,7 +62,7 @@ enum HelpText {
       verify DIR           read every entry; 1 is the status when any is damaged
         --repair           and remove the damaged ones
       trim DIR             remove the least recently used, down to all of
-        --to SIZE          64K, 10M, 1G; or 80% of what is there
+        --to SIZE          64K, 10M, 1G (as --max-size), or 80% of what is there
         --max-files N
         --max-age AGE      since they were stored; 90s, 45m, 12h, 30d, 4w
       clear DIR            remove all entries, without asking
