@@ -5,7 +5,8 @@
 //   cache    FileCache, BigFileCache and what one would take instead beside bare system calls: put, get, contains,
 //            start-up, trim, at several sizes and numbers of entries; hit ratio; latency while trimming
 //   memory   a hit in the memory cache beside a dictionary without a lock, and a whole `manage` that is answered
-//            from memory, callback included
+//            from memory, callback included; and a fresh hit under HTTP's rules beside the same hit of what never
+//            changes, from memory and from file
 //   network  loads from a real nginx on this machine beside a bare C loop on libcurl, and beside what one would take
 //            instead, curl and URLSession; processor time, wall time, latency and memory. The sets:
 //              S   20,000 bodies of 16 KiB      L   one of 2 GiB

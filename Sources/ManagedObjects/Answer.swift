@@ -2,6 +2,8 @@
 public struct Answer<Object: Sendable>: Sendable {
   public let object: Object
   public let source: ObjectSource
+  /// Why it came from there.
+  public let reason: AnswerReason
   public let head: LoadHead
   /// Length of the body in bytes, decoded.
   public let bytes: Int
@@ -12,6 +14,7 @@ public struct Answer<Object: Sendable>: Sendable {
   init(_ object: Object, _ delivered: Delivered) {
     self.object = object
     source = delivered.source
+    reason = delivered.reason
     head = delivered.head
     bytes = delivered.count
     timings = delivered.timings

@@ -25,3 +25,17 @@ public struct Ending<Object: Sendable>: Sendable {
     }
   }
 }
+
+/// A newer object for a request that has ended with a stale one. See `ManagedUser.updated`.
+public struct ObjectUpdate<Object: Sendable>: Sendable {
+  /// Which request it was: a user may have several behind it.
+  public let request: ObjectRequest
+  public let object: Object
+  public let source: ObjectSource
+
+  public init(request: ObjectRequest, object: Object, source: ObjectSource) {
+    self.request = request
+    self.object = object
+    self.source = source
+  }
+}

@@ -48,6 +48,10 @@ open class ManagedUserBase<Object: Sendable>: ManagedUser, @unchecked Sendable {
   open func failed(_ error: ObjectError) {}
   open func cancelled(_ reason: CancelReason) {}
   open func progressed(_ progress: LoadProgress) {}
+  /// Whether to tell of a newer object than the stale one that it was given; see `ManagedUser`.
+  open var wantsUpdates: Bool { false }
+  /// A newer object is here; it is `object` already.
+  open func updated(_ object: Object) {}
   open var representation: Representation { Representation(of: Object.self, madeBy: type(of: self)) }
   open var delivery: Delivery { .pool }
   open func memoryCost(of object: Object, from loaded: Loaded) -> Int { loaded.count }
@@ -55,16 +59,22 @@ open class ManagedUserBase<Object: Sendable>: ManagedUser, @unchecked Sendable {
   /// Splits the ending; override the three above instead.
   public final func ended(_ ending: Ending<Object>) {
     switch ending.outcome {
-    case .ready(let object, _):
-      let old = state.withLock { state in
-        let old = state.object
-        state.object = object
-        return old
-      }
-      withExtendedLifetime(old) { ready(object) }
+    case .ready(let object, _): take(object) { ready(object) }
     case .failed(let error): failed(error)
     case .cancelled(let reason): cancelled(reason)
     }
+  }
+
+  /// Override the one with the object alone instead.
+  public final func updated(_ update: ObjectUpdate<Object>) { take(update.object) { updated(update.object) } }
+
+  private func take(_ object: Object, _ tell: () -> Void) {
+    let old = state.withLock { state in
+      let old = state.object
+      state.object = object
+      return old
+    }
+    withExtendedLifetime(old) { tell() }
   }
 
   /// What `manage(_:)` asks for.

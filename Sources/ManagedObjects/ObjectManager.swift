@@ -183,6 +183,6 @@ public final class ObjectManager: Sendable {
   /// stored.
   public func shutdown() { core.shutdown() }
 
-  /// Waits until what is whole is stored and a due trim is done, at most this long.
+  /// Waits until refreshes in the background have ended, what is whole is stored and a due trim is done, at most this long.
   public nonisolated(nonsending) func settle(atMost limit: Duration = .seconds(1)) async { await core.settle(limit) }
 }

@@ -2,18 +2,23 @@
 /// object never shows. Keep the slot; letting go of it lets go of the request.
 public final class Slot<Object: Sendable>: ManagedUser {
   public let delivery: Delivery
+  public let wantsUpdates: Bool
   private let manager: ObjectManager
   private let decoder: ObjectDecoder<Object>
   private let show: @Sendable (Ending<Object>) -> Void
 
-  /// - Parameter show: called for each ending but `.cancelled(.superseded)`, where `delivery` says.
+  /// - Parameters:
+  ///   - showsUpdates: a stale object is followed by a newer one, if the refresh in the background brings one.
+  ///   - show: called for each ending but `.cancelled(.superseded)`, where `delivery` says; for a newer object as if the
+  ///     request had ended with it.
   public init(
     _ manager: ObjectManager, decodedBy decoder: ObjectDecoder<Object>, delivery: Delivery = .pool,
-    show: @escaping @Sendable (Ending<Object>) -> Void
+    showsUpdates: Bool = false, show: @escaping @Sendable (Ending<Object>) -> Void
   ) {
     self.manager = manager
     self.decoder = decoder
     self.delivery = delivery
+    wantsUpdates = showsUpdates
     self.show = show
   }
 
@@ -33,5 +38,9 @@ public final class Slot<Object: Sendable>: ManagedUser {
   public func ended(_ ending: Ending<Object>) {
     if case .cancelled(.superseded) = ending.outcome { return }
     show(ending)
+  }
+
+  public func updated(_ update: ObjectUpdate<Object>) {
+    show(Ending(request: update.request, outcome: .ready(update.object, update.source)))
   }
 }

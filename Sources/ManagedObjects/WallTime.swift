@@ -21,7 +21,8 @@ public struct WallTime: Hashable, Comparable, Sendable {
   }
 
   public static func - (later: Self, earlier: Self) -> Duration {
-    .milliseconds(later.milliseconds.clampedAdd(0 - max(earlier.milliseconds, -Int64.max)))
+    let (difference, overflow) = later.milliseconds.subtractingReportingOverflow(earlier.milliseconds)
+    return .milliseconds(overflow ? (later < earlier ? .min : .max) : difference)
   }
 }
 

@@ -2,8 +2,9 @@
 ///
 ///     mobj get --jobs 8 --header 'Accept: text/html' -o page.html https://example.com/
 ///     mobj cache trim --to 1G ~/.cache/mobj
+///     mobj explain https://example.com/
 enum Arguments {
-  private static let commands = ["get", "cache", "help"]
+  private static let commands = ["get", "cache", "explain", "help"]
 
   /// - Parameter words: the command line without the program's name.
   static func parse(_ words: [String]) throws(UsageError) -> Command {
@@ -11,6 +12,7 @@ enum Arguments {
     switch first {
     case "get": return try GetArguments.parse(words.dropFirst())
     case "cache": return try CacheArguments.parse(words.dropFirst())
+    case "explain": return try ExplainArguments.parse(words.dropFirst())
     case "help": return .help(try topic(words.dropFirst().first))
     case "--help", "-h": return .help(.all)
     case "--version": return .version
@@ -23,6 +25,7 @@ enum Arguments {
     case nil, "help": .all
     case "get": .get
     case "cache": .cache
+    case "explain": .explain
     case .some(let word): throw unknownCommand([word])
     }
   }
@@ -46,6 +49,9 @@ enum Arguments {
     let ofGet = GetOption(spelled: name) != nil
     let ofCache = CacheOption(spelled: name) != nil
     guard ofGet || ofCache else { return OptionReader<GetOption>.unknown(name) }
+    if command == "explain", ExplainOption(spelled: name) != nil {
+      return UsageError("\(name) stands after the command: mobj explain \(name) …")
+    }
     let isOfCache = ofCache && (command == "cache" || !ofGet)
     return UsageError("\(name) stands after the command: mobj \(isOfCache ? "cache VERB" : "get") \(name) …")
   }

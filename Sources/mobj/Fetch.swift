@@ -66,6 +66,7 @@ struct Fetch: Sendable {
 extension Outcome {
   fileprivate mutating func take<Object>(_ answer: Answer<Object>) {
     source = answer.source
+    reason = answer.reason
     status = answer.head.status
     bytes = answer.bytes
     timings = answer.timings

@@ -45,6 +45,7 @@ enum Command: Equatable {
   case version
   case get(GetOptions)
   case cache(CacheOptions)
+  case explain(ExplainOptions)
 }
 
 /// A command line that cannot be obeyed. The message names the word at fault, and the right one where it can be guessed.

@@ -1,6 +1,6 @@
 /// What `mobj`, `mobj help` and `--help` print: a screen of 24 lines of 80 columns each.
 enum HelpText {
-  enum Topic: CaseIterable { case all, get, cache }
+  enum Topic: CaseIterable { case all, get, cache, explain }
 
   static let version = "mobj 0.1.0"
 
@@ -9,13 +9,15 @@ enum HelpText {
     case .all: all
     case .get: get
     case .cache: cache
+    case .explain: explain
     }
   }
 
   private static let all = """
     usage: mobj get [options] URL…           gets objects, and keeps them in a cache
            mobj cache VERB [options] DIR …   looks after a cache folder
-           mobj get --help, mobj cache --help, mobj --version
+           mobj explain [options] URL        what is stored, and what would be done
+           mobj get --help, mobj cache --help, mobj explain --help, mobj --version
 
     mobj get https://example.com/ | less
     mobj get --output-dir pictures --input urls.txt --failed rest.txt
@@ -25,6 +27,7 @@ enum HelpText {
     mobj cache list --json ~/.cache/mobj | jq .id
     mobj cache trim --to 1G --max-age 30d ~/.cache/mobj
     mobj cache remove ~/.cache/mobj https://example.com/
+    mobj explain https://example.com/
 
     Results go to standard output, all that is for people to standard error.
     exit status: 0 all good, 1 something failed, 2 wrong usage, 130 interrupted
@@ -76,5 +79,23 @@ enum HelpText {
     mobj cache trim --to 1G --max-age 30d ~/.cache/mobj
     mobj cache list --json ~/.cache/mobj | jq -r 'select(.status != 200).id'
     exit status: 0 all good, 1 damaged, not found or failed, 2 wrong usage
+    """
+
+  private static let explain = """
+    usage: mobj explain [options] URL     what is stored for it, and what mobj get
+                                          would do with that now, and why
+      --cache DIR        cache folder (default: $XDG_CACHE_HOME/mobj)
+      --backend KIND     that it must be of: file or big (default: whatever it is)
+      --mode MODE        of fetch(): default, reload, no-cache, force-cache,
+                         only-if-cached or no-store
+      --header FIELD     'Name: value' of the request; may be given again
+      --json             one document
+
+    Shows the head of each stored answer (secrets redacted), how old it is, how long
+    it is fresh and who says so. Asks no server and changes nothing.
+
+    mobj explain https://example.com/
+    mobj explain --cache c --json https://example.com/ | jq .now.reason
+    exit status: 0 all good, 1 nothing is stored or it failed, 2 wrong usage
     """
 }

@@ -2,11 +2,12 @@ internal import ManagedObjects
 
 /// The line that `--json` prints for one object.
 ///
-///     {"url":"https://example.com/a","id":"https://example.com/a","source":"network","status":200,"bytes":12,"milliseconds":31,"error":null}
-///     {"url":"x","id":null,"source":null,"status":null,"bytes":0,"milliseconds":0,"error":{"code":"invalidURL","message":"…"}}
+///     {"url":"https://example.com/a","id":"https://example.com/a","source":"network","reason":"miss: absent","status":200,"bytes":12,"milliseconds":31,"error":null}
+///     {"url":"x","id":null,"source":null,"reason":null,"status":null,"bytes":0,"milliseconds":0,"error":{"code":"invalidURL","message":"…"}}
 ///
-/// All keys are always there, in this order; `file` follows `bytes` where one was written. Where a server was asked two
-/// more follow `milliseconds`: how long each stage took (null: there was none), and the connection.
+/// All keys are always there, in this order; `file` follows `bytes` where one was written. `reason` is an `AnswerReason`:
+/// why it came from there. Where a server was asked two more follow `milliseconds`: how long each stage took (null: there
+/// was none), and the connection.
 ///
 ///     "microseconds":{"queue":8,"resolve":950,"connect":210,"tls":null,"firstByte":340,"total":1600},
 ///     "connection":{"http":"1.1","reused":false,"address":"127.0.0.1"}
@@ -16,6 +17,7 @@ enum JSONLine {
     object.add("url", outcome.url)
     object.add("id", outcome.id)
     object.add("source", outcome.source?.rawValue)
+    object.add("reason", outcome.reason?.rawValue)
     object.add("status", outcome.status)
     object.add("bytes", max(0, outcome.bytes))
     if let file = outcome.file { object.add("file", file) }

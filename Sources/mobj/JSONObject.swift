@@ -12,6 +12,9 @@ struct JSONObject {
   mutating func add(_ name: String, _ value: [String]) {
     add(name, raw: "[" + value.map(Self.quoted).joined(separator: ",") + "]")
   }
+  mutating func add(_ name: String, _ value: [JSONObject]) {
+    add(name, raw: "[" + value.map(\.text).joined(separator: ",") + "]")
+  }
   mutating func add(_ name: String, _ value: JSONObject?) { add(name, raw: value?.text) }
 
   private mutating func add(_ name: String, raw: String?) { members.append("\"\(name)\":\(raw ?? "null")") }

@@ -22,9 +22,11 @@ struct Mobj {
         return await get.run(until: Interrupt())
       case .cache(let options):
         return CacheRun.status(of: options, environment: ProcessInfo.processInfo.environment, until: Interrupt())
+      case .explain(let options):
+        return ExplainRun.status(of: options, environment: ProcessInfo.processInfo.environment)
       }
     } catch {
-      let topic = words.first.flatMap { ["get", "cache"].contains($0) ? "\($0) " : nil } ?? ""
+      let topic = words.first.flatMap { ["get", "cache", "explain"].contains($0) ? "\($0) " : nil } ?? ""
       try? Descriptor.standardError.write(Console.shown("mobj: \(error.message)") + "\nTry 'mobj \(topic)--help'.\n")
       return 2
     }

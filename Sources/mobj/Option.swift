@@ -74,3 +74,23 @@ enum CacheOption: String, SpelledOption {
     }
   }
 }
+
+/// The options of `mobj explain`.
+enum ExplainOption: String, SpelledOption {
+  case cache = "--cache"
+  case backend = "--backend"
+  case mode = "--mode"
+  case header = "--header"
+  case json = "--json"
+  case help = "--help"
+  case version = "--version"
+
+  var takesValue: Bool {
+    switch self {
+    case .json, .help, .version: false
+    default: true
+    }
+  }
+
+  var mayRepeat: Bool { self == .header || !takesValue }
+}

@@ -8,6 +8,8 @@ struct Outcome: Sendable {
   var id: String?
   /// nil: it failed.
   var source: ObjectSource?
+  /// Why it came from there; nil: it failed.
+  var reason: AnswerReason?
   /// Of the response, where one came.
   var status: Int?
   /// Length of the body.

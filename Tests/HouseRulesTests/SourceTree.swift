@@ -11,7 +11,7 @@ struct SourceTree {
 
   /// Paths, relative to the root, and texts. Build folders of nested packages are not ours.
   func files() throws -> [(path: String, text: String)] {
-    try ["Sources", "Tests", "Benchmarks", "Examples"].flatMap { folder in
+    try ["Sources", "Tests", "Benchmarks", "Examples", "Fuzzing"].flatMap { folder in
       let names = FileManager.default.enumerator(atPath: root.appending(path: folder).path())?.allObjects ?? []
       return try names.compactMap { $0 as? String }
         .filter { $0.hasSuffix(".swift") && !$0.contains(".build") }

@@ -31,6 +31,7 @@ struct WallTimeTests {
     #expect(ends[1] - ends[0] == .milliseconds(Int64.max))
     #expect(ends[2].milliseconds == .max && ends[3].milliseconds == .min)
     #expect(ends[0] - ends[1] == .milliseconds(Int64.min))
+    for time in ends { #expect(time - time == .zero) }
   }
 
   @Test func `durations become whole milliseconds towards zero, and fractions`() {

@@ -10,18 +10,21 @@ package final class RecordingUser<Object: Sendable>: ManagedUser {
   private let decoder: @Sendable (Loaded) throws -> Object
   package let representation: Representation
   package let delivery: Delivery
+  package let wantsUpdates: Bool
   private let cost: Int?
   private let all = Collector<Ending<Object>>()
   private let steps = Collector<LoadProgress>()
+  private let news = Collector<ObjectUpdate<Object>>()
   private let decoded = Collector<ObjectSource>()
 
   /// - Parameter variant: Users of one type and variant share an object.
   package init(
-    variant: String = "recorded", delivery: Delivery = .pool, cost: Int? = nil,
+    variant: String = "recorded", delivery: Delivery = .pool, wantsUpdates: Bool = false, cost: Int? = nil,
     decode: @escaping @Sendable (Loaded) throws -> Object
   ) {
     representation = Representation(of: Object.self, variant: variant)
     self.delivery = delivery
+    self.wantsUpdates = wantsUpdates
     self.cost = cost
     decoder = decode
   }
@@ -32,11 +35,13 @@ package final class RecordingUser<Object: Sendable>: ManagedUser {
   }
 
   package func ended(_ ending: Ending<Object>) { all.append(ending) }
+  package func updated(_ update: ObjectUpdate<Object>) { news.append(update) }
   package func progressed(_ progress: LoadProgress) { steps.append(progress) }
   package func memoryCost(of object: Object, from loaded: Loaded) -> Int { cost ?? loaded.count }
 
   package var endings: [Ending<Object>] { all.elements }
   package var progress: [LoadProgress] { steps.elements }
+  package var updates: [ObjectUpdate<Object>] { news.elements }
   /// How often this user, and no other, was asked to decode.
   package var decodes: Int { decoded.elements.count }
 
@@ -52,6 +57,11 @@ package final class RecordingUser<Object: Sendable>: ManagedUser {
   /// The object of the first ending; throws what it ended with instead.
   package func object(seconds: Double = 10) async throws -> Object { try await ending(seconds: seconds).get() }
 
+  /// The first newer object than the one it was given.
+  package func update(seconds: Double = 10) async throws -> ObjectUpdate<Object> {
+    try await news.wait(1, seconds: seconds)[0]
+  }
+
   /// Waits for so many reports of progress.
   @discardableResult
   package func progress(_ count: Int, seconds: Double = 10) async throws -> [LoadProgress] {
@@ -60,8 +70,12 @@ package final class RecordingUser<Object: Sendable>: ManagedUser {
 }
 
 extension RecordingUser<String> {
-  package static func text(variant: String = "text", delivery: Delivery = .pool) -> RecordingUser {
-    RecordingUser(variant: variant, delivery: delivery) { String(decoding: try $0.data(), as: UTF8.self) }
+  package static func text(
+    variant: String = "text", delivery: Delivery = .pool, wantsUpdates: Bool = false
+  ) -> RecordingUser {
+    RecordingUser(variant: variant, delivery: delivery, wantsUpdates: wantsUpdates) {
+      String(decoding: try $0.data(), as: UTF8.self)
+    }
   }
 }
 

@@ -71,6 +71,19 @@ struct RealServerTests {
     #expect(server.replies.map(\.target) == ["/sub/a.txt"] && server.replies[0].bytes == 5)
   }
 
+  @Test(.enabled(if: DebianPackage.areWanted(.caddy)))
+  func `Caddy serves the same`() async throws {
+    let server = try RealServer(.caddy(root: folder.path, directives: "header X-Own yes"))
+    let client = try RawClient(port: server.port)
+    try client.get("/sub/a.txt")
+    let reply = try client.receiveReply()
+    #expect(reply.head.hasPrefix("HTTP/1.1 200 OK\r\n") && reply.head.contains("Server: Caddy"))
+    #expect(reply.head.contains("X-Own: yes") && reply.body == Array("hello".utf8))
+    try await server.waitForReplies(1)
+    #expect(server.replies.map(\.target) == ["/sub/a.txt"] && server.replies[0].bytes == 5)
+    #expect(server.replies[0].method == "GET" && server.replies[0].status == 200)
+  }
+
   @Test(.enabled(if: DebianPackage.areWanted(.python3)))
   func `Python's server speaks HTTP_1_0 and closes`() async throws {
     let server = try RealServer(.python(root: folder.path))
@@ -98,10 +111,13 @@ struct RealServerTests {
     #expect(server.replies.map(\.via).allSatisfy { $0?.contains("tinyproxy") == true })
   }
 
-  @Test(.enabled(if: DebianPackage.areWanted(.nginx, .lighttpd, .python3, .tinyproxy)))
+  @Test(.enabled(if: DebianPackage.areWanted(.nginx, .caddy, .lighttpd, .python3, .tinyproxy)))
   func `each starts again on its port, and goes with all it wrote when this process dies`() throws {
     let path = folder.path
-    for program: ServerProgram in [.nginx(root: path), .lighttpd(root: path), .python(root: path), .tinyproxy()] {
+    let programs: [ServerProgram] = [
+      .nginx(root: path), .caddy(root: path), .lighttpd(root: path), .python(root: path), .tinyproxy(),
+    ]
+    for program in programs {
       let server = try RealServer(program)
       for _ in 0..<2 {
         server.stop()

@@ -115,6 +115,14 @@ struct GetStories {
     #expect(server.requests("/r").last?["If-None-Match"] == "\"1\"")
   }
 
+  @Test func `what is given stale is asked for again before the run ends`() async throws {
+    let fields: KeyValuePairs<String, String> = ["Cache-Control": "max-age=0, stale-while-revalidate=600"]
+    server.on("/s", Reply("one", fields), Reply("two", fields).delayed(by: .milliseconds(100)), Reply("three", fields))
+    for text in ["one", "one", "two"] { #expect(try await tool.run("get", server.url("/s")).text == text) }
+    let run = try await tool.run("get", "--json", server.url("/s"))
+    #expect(run.objects.first?["reason"] as? String == "stale-while-revalidate")
+  }
+
   @Test func `without a cache every run loads`() async throws {
     serve("/a")
     for _ in 0..<2 { #expect(try await tool.run("get", "--backend", "none", server.url("/a")).text == "body of /a") }

@@ -23,8 +23,13 @@ struct HelpTextTests {
     for option in CacheOption.allCases where option != .help && option != .version {
       #expect(HelpText.screen(.cache).contains(option.rawValue))
     }
+    for option in ExplainOption.allCases where option != .help && option != .version {
+      #expect(HelpText.screen(.explain).contains(option.rawValue))
+    }
     for verb in CacheOptions.Verb.allCases { #expect(HelpText.screen(.cache).contains("  \(verb.rawValue) DIR")) }
-    for part in ["get --help", "cache --help", "--version", "130"] { #expect(HelpText.screen(.all).contains(part)) }
+    for part in ["get --help", "cache --help", "explain --help", "--version", "130"] {
+      #expect(HelpText.screen(.all).contains(part))
+    }
     for mode in ["default", "reload", "no-cache", "force-cache", "only-if-cached", "no-store"] {
       #expect(HelpText.screen(.get).contains(mode))
     }

@@ -9,14 +9,15 @@ struct JSONLineTests {
   @Test func `a good object has all keys in their order`() {
     var outcome = Outcome(url: "https://Example.com/a", id: "https://example.com/a")
     outcome.source = .network
+    outcome.reason = .absent
     outcome.status = 200
     outcome.bytes = 12
     outcome.duration = .microseconds(31_900)
     #expect(
       JSONLine.text(outcome)
         == """
-        {"url":"https://Example.com/a","id":"https://example.com/a","source":"network","status":200,"bytes":12,\
-        "milliseconds":31,"error":null}
+        {"url":"https://Example.com/a","id":"https://example.com/a","source":"network","reason":"miss: absent",\
+        "status":200,"bytes":12,"milliseconds":31,"error":null}
 
         """)
   }
@@ -27,8 +28,8 @@ struct JSONLineTests {
     #expect(
       JSONLine.text(outcome)
         == """
-        {"url":"x","id":null,"source":null,"status":null,"bytes":0,"milliseconds":0,\
-        "error":{"code":"invalidURL","message":"Not \\"absolute\\"."}}
+        {"url":"x","id":null,"source":null,"reason":null,"status":null,"bytes":0,\
+        "milliseconds":0,"error":{"code":"invalidURL","message":"Not \\"absolute\\"."}}
 
         """)
   }

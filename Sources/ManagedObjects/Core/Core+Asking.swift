@@ -6,7 +6,8 @@ extension Core {
 
   func manage<User: ManagedUser>(_ user: User, _ request: ObjectRequest, _ caller: (any Actor)?) -> Handler? {
     let (seat, former) = users.seat(user) { desk in UserSeat(user, makeSeatID(), request, at: desk) }
-    if let former {
+    if let update = former.update { leave(update.id, .superseded) }
+    if let former = former.seat {
       supersede(former, caller)
       // The callback may have asked for something else already.
       guard users.current(user) === seat else { return nil }
@@ -27,6 +28,8 @@ extension Core {
 
   /// True: its request ended so.
   func leave(_ user: AnyObject, _ caller: (any Actor)?) -> Bool {
+    // The update last: a stale object that is just being given takes a seat for it before it looks whether it is in time.
+    defer { if let update = users.takeUpdate(of: user) { leave(update.id, .left) } }
     guard let seat = users.current(user) else { return false }
     let hasLeft = seat.cancel(.left, from: .user(caller))
     leave(seat.id, .left)
@@ -68,8 +71,13 @@ extension Core {
     var joiner = joiner
     while true {
       let ready = ready(key, joiner.seat.representation)
-      if let ready, isFresh(ready, key) {
-        answer(joiner.seat, ready, key, caller)
+      if let ready, let reason = whyUsable(ready, key) {
+        answer(joiner.seat, ready, key, reason, caller)
+        return nil
+      }
+      if let ready, mayServeStale(ready, key, joiner.seat) {
+        let refresh = Refresh(key: key, locations: joiner.locations, generation: ready.facts.generation)
+        answer(joiner.seat, ready, key, .staleWhileRevalidate, caller, awaiting: refresh)
         return nil
       }
       joiner.hasReady = ready != nil
@@ -134,21 +142,38 @@ extension Core {
     return MemoryKey(id: key.id, scope: key.scope, representation: representation)
   }
 
-  /// Most requests ask nothing special: for them it is judged once, and noted how long that holds.
-  private func isFresh(_ ready: ReadyObject, _ key: HandlerKey) -> Bool {
-    let isPlain = key.mode == .standard && key.freshness == .http && key.fields.isEmpty
-    let now = time.wallNow
-    if isPlain, ready.facts.responseTime <= now, now < ready.freshUntil { return true }
-    guard case .fresh = verdict(ready.facts, key, mode: key.mode) else { return false }
-    if isPlain { ready.freshUntil = FreshnessRule.end(of: ready.facts) }
-    return true
+  /// nil: the server has to be asked.
+  private func whyUsable(_ ready: ReadyObject, _ key: HandlerKey) -> AnswerReason? {
+    // Most requests ask nothing special.
+    let isPlain = key.mode == .standard && key.fields.isEmpty
+    if isPlain, isKnownFresh(ready, key.freshness) { return .fresh }
+    let decision = judge(ready.facts, key)
+    guard case .fresh = decision.verdict else { return nil }
+    if isPlain, key.freshness == .http { ready.freshUntil = FreshnessRule.end(of: ready.facts) }
+    return decision.reason
   }
 
-  private func answer(_ seat: any Seat, _ ready: ReadyObject, _ key: HandlerKey, _ caller: Caller) {
+  /// What the rules say of it, without asking them: by HTTP it is judged once, and noted how long that holds.
+  private func isKnownFresh(_ ready: ReadyObject, _ freshness: Freshness) -> Bool {
+    switch freshness {
+    case .http:
+      let now = time.wallNow
+      return ready.facts.responseTime <= now && now < ready.freshUntil
+    case .immutable: return !ready.facts.isInvalidated && !ready.facts.head.fields.contains("Vary")
+    case .ttl: return false
+    }
+  }
+
+  private func answer(
+    _ seat: any Seat, _ ready: ReadyObject, _ key: HandlerKey, _ reason: AnswerReason, _ caller: Caller,
+    awaiting refresh: Refresh? = nil
+  ) {
     if let refusal = key.refusal(ofBytes: ready.count) { return seat.end(.failed(refusal), from: caller) }
     guard countHit() else { return seat.end(.cancelled(.closed), from: caller) }
-    seat.end(
-      .ready(ready.box, Delivered(source: .memory, head: ready.facts.head, count: ready.count)), from: caller)
+    let delivered = Delivered(
+      source: refresh == nil ? .memory : .stale, reason: reason, head: ready.facts.head, count: ready.count)
+    guard let refresh else { return seat.end(.ready(ready.box, delivered), from: caller) }
+    end(seat, .ready(ready.box, delivered), awaiting: refresh, from: caller)
   }
 
   /// False: the manager is closed.
@@ -166,7 +191,7 @@ extension Core {
   }
 
   func peek<Object: Sendable>(_ key: HandlerKey, _ decoder: ObjectDecoder<Object>) -> Object? {
-    guard let ready = ready(key, decoder.representation), isFresh(ready, key),
+    guard let ready = ready(key, decoder.representation), whyUsable(ready, key) != nil,
       key.refusal(ofBytes: ready.count) == nil
     else { return nil }
     return ready.box.object(as: Object.self)

@@ -62,9 +62,11 @@ extension Core {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       let once = Once { continuation.resume() }
       let timer = later(limit) { _ in once.run() }
-      filePool.whenIdle {
-        timer.cancel()
-        once.run()
+      whenRefreshed { [filePool] in
+        filePool.whenIdle {
+          timer.cancel()
+          once.run()
+        }
       }
     }
     guard let backend else { return }
@@ -80,7 +82,7 @@ extension Core {
     guard let backend else { return false }
     let result = await onFilePool { [self] () -> Result<Bool, ObjectError> in
       do {
-        return .success(try !answers(to: key, in: backend).isEmpty)
+        return .success(try !answers(to: key, in: backend).all.isEmpty)
       } catch {
         return .failure(ObjectError(cacheFault: error))
       }

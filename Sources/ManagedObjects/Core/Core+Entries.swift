@@ -3,15 +3,22 @@ internal import FoundationEssentials
 /// Which entries of a backend answer a request, and where an answer is put. A backend knows nothing of Vary: see
 /// `VariantIndex`. All of it runs on the I/O pool.
 extension Core {
+  struct FoundAnswers {
+    var all: [(EntryKey, any EntryLease)] = []
+    /// Why there are none, where there are none.
+    var missing = AnswerReason.absent
+  }
+
   /// Those that may answer it as far as Vary tells: its own, and public ones, which are everybody's.
   func answers(
     to key: HandlerKey, _ kind: EntryKey.Kind = .good, in backend: any CacheBackend
-  ) throws -> [(EntryKey, any EntryLease)] {
+  ) throws -> FoundAnswers {
     let own = entryKey(key, in: backend, nil, kind)
-    let answers = try variants(at: own, key, in: backend)
+    var answers = try variants(at: own, key, in: backend)
     guard !own.scope.isEmpty else { return answers }
-    let shared = try variants(at: EntryKey(key.id, kind: kind), key, in: backend)
-    return answers + shared.filter { key.mayUseAnonymous || StoreRule.isPublic($0.1.facts.head) }
+    let shared = try variants(at: EntryKey(key.id, kind: kind), key, in: backend).all
+    answers.all += shared.filter { key.mayUseAnonymous || StoreRule.isPublic($0.1.facts.head) }
+    return answers
   }
 
   /// Where no variant answers the request, those that might all the same, if the server says so.
@@ -23,13 +30,14 @@ extension Core {
 
   private func variants(
     at base: EntryKey, _ key: HandlerKey, in backend: any CacheBackend
-  ) throws -> [(EntryKey, any EntryLease)] {
-    guard let lease = try backend.lookUp(base) else { return [] }
-    guard let index = VariantIndex(lease.facts) else { return [(base, lease)] }
-    return try index.sets.compactMap { names in
+  ) throws -> FoundAnswers {
+    guard let lease = try backend.lookUp(base) else { return FoundAnswers() }
+    guard let index = VariantIndex(lease.facts) else { return FoundAnswers(all: [(base, lease)]) }
+    let variants = try index.sets.compactMap { names in
       let entry = self.entry(names, of: index, at: base, key)
       return try backend.lookUp(entry).map { (entry, $0) }
     }
+    return FoundAnswers(all: variants, missing: .varies)
   }
 
   private func entry(_ names: [String], of index: VariantIndex, at base: EntryKey, _ key: HandlerKey) -> EntryKey {
@@ -68,8 +76,10 @@ extension Core {
 
   /// What is stored of it is asked about before it is used again. Of answers that vary nothing is left: the server has to
   /// send them anew.
-  func invalidate(_ key: HandlerKey, in backend: any CacheBackend) throws {
-    for base in try places(of: key, in: backend) {
+  /// - Parameter everybodys: also what is everybody's and would not answer it.
+  func invalidate(_ key: HandlerKey, everybodys: Bool = false, in backend: any CacheBackend) throws {
+    let shared = [EntryKey.Kind.good, .error].map { EntryKey(key.id, kind: $0) }
+    for base in Set(try places(of: key, in: backend) + (everybodys ? shared : [])) {
       guard let facts = try backend.lookUp(base)?.facts else { continue }
       if VariantIndex(facts) != nil {
         try backend.remove(base)
@@ -88,7 +98,7 @@ extension Core {
   private func places(of key: HandlerKey, in backend: any CacheBackend) throws -> [EntryKey] {
     try [EntryKey.Kind.good, .error].flatMap { kind -> [EntryKey] in
       let own = entryKey(key, in: backend, nil, kind)
-      guard !own.scope.isEmpty, let shared = try answers(to: key, kind, in: backend).last?.0, shared.scope.isEmpty
+      guard !own.scope.isEmpty, let shared = try answers(to: key, kind, in: backend).all.last?.0, shared.scope.isEmpty
       else {
         return [own]
       }

@@ -6,11 +6,17 @@ extension Core {
 
   func lookUp(_ handler: HandlerID, _ key: HandlerKey) {
     guard let backend, key.mode != .reload, key.mode != .noStore else {
-      return lookedUp(handler, key.mode == .noStore || key.mode == .reload ? .nothing : memoryBase(handler, key))
+      let why = key.mode.reasonToLoad
+      return lookedUp(handler, why == .absent ? memoryBase(handler, key, else: why) : .nothing(why))
     }
     filePool.run { [self] in
-      let found = find(handler, key, in: backend)
-      if case .nothing = found { return lookedUp(handler, memoryBase(handler, key)) }
+      let found = find(key, in: backend)
+      if case .nothing(let why) = found { return lookedUp(handler, memoryBase(handler, key, else: why)) }
+      if case .usable(let body) = found, body.isBeingRefreshed,
+        let locations = read({ $0.handlers[handler]?.locations })
+      {
+        begin(Refresh(key: key, locations: locations, generation: body.facts.generation))
+      }
       lookedUp(handler, found)
     }
   }
@@ -19,26 +25,31 @@ extension Core {
     step { $0.lookedUp(handler, found, now: self.time.now) }
   }
 
-  private func find(_ handler: HandlerID, _ key: HandlerKey, in backend: any CacheBackend) -> CoreState.LookUp {
+  /// What is fresh, else an error that is, else what is stale.
+  func find(_ key: HandlerKey, in backend: any CacheBackend) -> CoreState.LookUp {
     do {
-      var best = CoreState.LookUp.nothing
-      for (entryKey, lease) in try answers(to: key, in: backend) {
-        let found = judge(lease, entryKey, key, handler)
-        if case .usable = found { return found }
-        if case .nothing = best { best = found }
+      let answers = try answers(to: key, in: backend)
+      var best = CoreState.LookUp.nothing(answers.missing)
+      for (entryKey, lease) in answers.all {
+        let found = judge(lease, entryKey, key)
+        switch (best, found) {
+        case (_, .usable(let body)) where !body.isBeingRefreshed: return found
+        case (.nothing, _), (.base, .usable): best = found
+        default: break
+        }
       }
       return try failure(key, in: backend).map { .failed($0) } ?? best
     } catch {
       cacheFailed(key.id, ObjectError(cacheFault: error))
     }
-    return .nothing
+    return .nothing(.absent)
   }
 
   /// A stored error, while it is fresh; asked for where no success is.
   private func failure(_ key: HandlerKey, in backend: any CacheBackend) throws -> ObjectError? {
     guard key.freshness == .http, key.mode == .standard else { return nil }
-    for (_, lease) in try answers(to: key, .error, in: backend) {
-      guard case .fresh = verdict(lease.facts, key, mode: key.mode) else { continue }
+    for (_, lease) in try answers(to: key, .error, in: backend).all {
+      guard case .fresh = judge(lease.facts, key).verdict else { continue }
       let head = lease.facts.head
       return ObjectError(
         .httpStatus, CoreState.message(head), head: head,
@@ -60,66 +71,48 @@ extension Core {
     filePool.run { [self] in put(start, facts, job.key, .error, in: backend) }
   }
 
-  /// Stale, but good enough while one load in the background asks the server, for all who ask meanwhile.
-  private func servesWhileRefreshing(
-    _ lease: any EntryLease, _ key: HandlerKey, _ handler: HandlerID
-  ) -> Bool {
-    guard key.mode == .standard, key.freshness == .http, !isSuspect(key), !lease.facts.isInvalidated,
-      !CacheControl(key.fields).restrictsAge,
-      StaleRule.mayAnswer(with: lease.facts, on: .revalidating, freshness: key.freshness, now: time.wallNow),
-      let text = read({ $0.handlers[handler]?.locations.first }), case .success(let location) = URLRule.parse(text)
-    else { return false }
-    let request = LoadRequest(location: location.text, fields: key.fields, limitBytes: key.limitBytes)
-    refresh(ResponseJob(key: key, request: request, location: location))
-    return true
-  }
-
-  private func judge(
-    _ lease: any EntryLease, _ entryKey: EntryKey, _ key: HandlerKey, _ handler: HandlerID
-  ) -> CoreState.LookUp {
+  private func judge(_ lease: any EntryLease, _ entryKey: EntryKey, _ key: HandlerKey) -> CoreState.LookUp {
     let facts = lease.facts
-    switch verdict(facts, key, mode: key.mode, isSuspect: isSuspect(key)) {
-    case .fresh:
-      var source = ObjectSource.file
-      if key.mode == .forceCache || key.mode == .onlyIfCached,
-        case .stale = verdict(facts, key, mode: .standard)
-      {
-        source = .stale
-      }
-      let loaded = Loaded(id: key.id, head: facts.head, source: source, body: .lease(lease))
-      return .usable(LoadedBody(loaded: loaded, facts: facts, mayKeep: true, hasBytes: true))
-    case .stale where servesWhileRefreshing(lease, key, handler):
-      let loaded = Loaded(id: key.id, head: facts.head, source: .stale, body: .lease(lease))
-      return .usable(LoadedBody(loaded: loaded, facts: facts, mayKeep: true, hasBytes: true))
+    let decision = judge(facts, key, isSuspect: isSuspect(key))
+    switch decision.verdict {
+    case .fresh: return .usable(stored(lease, key, decision.reason))
+    case .stale where mayServeStale(facts, key): return .usable(stored(lease, key, .staleWhileRevalidate))
     case .stale(let conditions):
-      return key.mode == .onlyIfCached
-        ? .nothing : .base(StoredBase(facts: facts, lease: lease, key: entryKey, conditions: conditions))
-    case .unusable: return .nothing
+      guard key.mode != .onlyIfCached else { return .nothing(decision.reason) }
+      return .base(
+        StoredBase(facts: facts, lease: lease, key: entryKey, conditions: conditions, reason: decision.reason))
+    case .unusable: return .nothing(decision.reason)
     }
   }
 
-  func verdict(
-    _ facts: EntryFacts, _ key: HandlerKey, mode: CacheMode, isSuspect: Bool = false
-  ) -> ReuseRule.Verdict {
+  private func stored(_ lease: any EntryLease, _ key: HandlerKey, _ reason: AnswerReason) -> LoadedBody {
+    let loaded = Loaded(id: key.id, head: lease.facts.head, source: reason.storedSource, body: .lease(lease))
+    return LoadedBody(loaded: loaded, facts: lease.facts, mayKeep: true, hasBytes: true, reason: reason)
+  }
+
+  func judge(_ facts: EntryFacts, _ key: HandlerKey, isSuspect: Bool = false) -> ReuseRule.Decision {
     ReuseRule.decide(
-      facts, fields: key.fields, mode: mode, freshness: key.freshness, now: time.wallNow, isSuspect: isSuspect,
+      facts, fields: key.fields, mode: key.mode, freshness: key.freshness, now: time.wallNow, isSuspect: isSuspect,
       secrets: secrets)
   }
 
-  private func isSuspect(_ key: HandlerKey) -> Bool {
+  func isSuspect(_ key: HandlerKey) -> Bool {
     let failureKey = CoreState.FailureKey(id: key.id, scope: key.scope)
     return read { $0.suspects.isSuspect(failureKey, at: self.time.now) }
   }
 
   /// Ready objects without bytes can be revalidated too, if all that are wanted are of one body.
-  private func memoryBase(_ handler: HandlerID, _ key: HandlerKey) -> CoreState.LookUp {
+  private func memoryBase(_ handler: HandlerID, _ key: HandlerKey, else why: AnswerReason) -> CoreState.LookUp {
     let ready = wanted(by: handler).map { memory.find(MemoryKey(id: key.id, scope: key.scope, representation: $0)) }
-    guard let first = ready.first ?? nil, ready.allSatisfy({ $0?.facts.generation == first.facts.generation }),
-      case .stale(let conditions) = verdict(first.facts, key, mode: key.mode), !conditions.isEmpty
-    else { return .nothing }
+    guard let first = ready.first ?? nil, ready.allSatisfy({ $0?.facts.generation == first.facts.generation })
+    else { return .nothing(why) }
+    let decision = judge(first.facts, key)
+    guard case .stale(let conditions) = decision.verdict else { return .nothing(why) }
+    guard !conditions.isEmpty else { return .nothing(decision.reason) }
     return .base(
       StoredBase(
-        facts: first.facts, lease: nil, key: EntryKey(key.id), conditions: conditions, count: first.count))
+        facts: first.facts, lease: nil, key: EntryKey(key.id), conditions: conditions, count: first.count,
+        reason: decision.reason))
   }
 
   private func wanted(by handler: HandlerID) -> Set<Representation> {
@@ -169,15 +162,20 @@ extension Core {
       do throws(ObjectError) { kept = try commit(entry, facts, job.key) } catch { return .failure(error) }
     }
     let loaded = Loaded(id: job.key.id, head: head, source: .network, body: kept)
-    return .success(LoadedBody(loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: true))
+    let reason = StoreRule.reason(
+      job.reason, head: head, requestFields: job.key.fields, freshness: job.key.freshness)
+    return .success(
+      LoadedBody(loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: true, reason: reason))
   }
 
   /// A body in memory that no backend is to have.
-  func usable(_ outcome: LoadOutcome, _ key: HandlerKey, _ times: LoadTimes) -> LoadedBody? {
+  func usable(_ outcome: LoadOutcome, _ job: AttemptJob, _ times: LoadTimes) -> LoadedBody? {
     guard backend == nil, case .body(let head, .memory(let data)) = outcome else { return nil }
+    let key = job.key
     return LoadedBody(
       loaded: Loaded(id: key.id, head: head, source: .network, body: .memory(data)), facts: facts(head, key, times),
-      mayKeep: mayStore(head, key), hasBytes: true)
+      mayKeep: mayStore(head, key), hasBytes: true,
+      reason: StoreRule.reason(job.reason, head: head, requestFields: key.fields, freshness: key.freshness))
   }
 
   private func facts(_ head: LoadHead, _ key: HandlerKey, _ times: LoadTimes) -> EntryFacts {
@@ -244,7 +242,9 @@ extension Core {
     stored(
       job,
       .success(
-        LoadedBody(loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: hasBytes, lostCount: base.count)))
+        LoadedBody(
+          loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: hasBytes, lostCount: base.count,
+          reason: .revalidated)))
   }
 
   private func update(_ key: EntryKey, _ facts: EntryFacts, in backend: (any CacheBackend)?) {

@@ -11,7 +11,15 @@ extension Core {
     let key: HandlerKey
     let request: LoadRequest
     let location: URLRule.Location
+    /// Why it has to be loaded.
+    var reason = AnswerReason.absent
     var method: String { request.method }
+
+    func loaded(because reason: AnswerReason) -> ResponseJob {
+      var job = self
+      job.reason = reason
+      return job
+    }
   }
 
   /// What is stored and may answer.
@@ -21,30 +29,40 @@ extension Core {
     var facts: EntryFacts { lease.facts }
   }
 
+  struct StoredAnswers: Sendable {
+    var all: [StoredAnswer] = []
+    /// Why there are none, where there are none.
+    var missing = AnswerReason.absent
+  }
+
   nonisolated(nonsending) func response(to request: LoadRequest) async throws(ObjectError) -> LoadResponse {
     let job = try responseJob(request).get()
-    guard ExchangeRule.mayAnswer(job.method), job.key.mode != .reload, job.key.mode != .noStore else {
-      return try await load(job, nil, [:]).get()
-    }
+    if let reason = whyNotLookedUp(job) { return try await load(job.loaded(because: reason), nil, [:]).get() }
     if read({ $0.isClosed }) { throw ObjectError(.closed) }
     let stored = await onFilePool { [self] in storedAnswers(job) }
     let plan = plan(job, stored)
-    if let place = plan.served, let refusal = job.key.refusal(ofBytes: stored[place].lease.count) { throw refusal }
+    if let place = plan.served, let refusal = job.key.refusal(ofBytes: stored.all[place].lease.count) { throw refusal }
     switch plan {
-    case .serve(let place, let isStale):
-      return answer(job, stored[place], stored[place].facts, isStale ? .stale : .file)
+    case .serve(let place, let reason): return answer(job, stored.all[place], stored.all[place].facts, reason)
     case .serveAndRefresh(let place):
       refresh(job)
-      return answer(job, stored[place], stored[place].facts, .stale)
-    case .gatewayTimeout: return Self.gatewayTimeout
-    case .ask(let base, let conditions): return try await load(job, base.map { stored[$0] }, conditions).get()
+      return answer(job, stored.all[place], stored.all[place].facts, .staleWhileRevalidate)
+    case .gatewayTimeout(let reason): return Self.gatewayTimeout(reason)
+    case .ask(let base, let conditions, let reason):
+      return try await load(job.loaded(because: reason), base.map { stored.all[$0] }, conditions).get()
     }
   }
 
-  private func plan(_ job: ResponseJob, _ stored: [StoredAnswer]) -> ExchangeRule.Plan {
+  /// nil: what is stored is asked first.
+  private func whyNotLookedUp(_ job: ResponseJob) -> AnswerReason? {
+    guard ExchangeRule.mayAnswer(job.method) else { return .method }
+    return job.key.mode == .reload ? .reload : job.key.mode == .noStore ? .noStore : nil
+  }
+
+  private func plan(_ job: ResponseJob, _ stored: StoredAnswers) -> ExchangeRule.Plan {
     ExchangeRule.plan(
-      stored.map(\.facts), method: job.method, request: job.key.fields, mode: job.key.mode,
-      freshness: job.key.freshness, now: time.wallNow, secrets: secrets)
+      stored.all.map(\.facts), missing: stored.missing, method: job.method, request: job.key.fields,
+      mode: job.key.mode, freshness: job.key.freshness, now: time.wallNow, secrets: secrets)
   }
 
   private func responseJob(_ request: LoadRequest) -> Result<ResponseJob, ObjectError> {
@@ -65,33 +83,41 @@ extension Core {
     }
   }
 
-  private static let gatewayTimeout = LoadResponse(
-    LoadHead(status: 504, reason: "Gateway Timeout", fields: ["Content-Length": "0"]), .memory(Data()), source: .memory)
+  private static func gatewayTimeout(_ reason: AnswerReason) -> LoadResponse {
+    LoadResponse(
+      LoadHead(status: 504, reason: "Gateway Timeout", fields: ["Content-Length": "0"]), .memory(Data()),
+      source: .memory, reason: reason)
+  }
 
   // MARK: From the cache
 
-  private func storedAnswers(_ job: ResponseJob) -> [StoredAnswer] {
-    guard let backend else { return [] }
+  private func storedAnswers(_ job: ResponseJob) -> StoredAnswers {
+    guard let backend else { return StoredAnswers() }
+    var stored = StoredAnswers()
     do {
-      return try [EntryKey.Kind.good, .error].flatMap { try answers(to: job.key, $0, in: backend) }
-        .filter {
-          VaryRule.matches($1.facts.head, varying: $1.facts.varying, request: job.key.fields, secrets: secrets)
+      for kind in [EntryKey.Kind.good, .error] {
+        let found = try answers(to: job.key, kind, in: backend)
+        if found.missing == .varies { stored.missing = .varies }
+        let matching = found.all.filter {
+          ReuseRule.matches($0.1.facts, fields: job.key.fields, freshness: job.key.freshness, secrets: secrets)
         }
-        .map { StoredAnswer(key: $0, lease: $1) }
+        stored.all += matching.map { StoredAnswer(key: $0, lease: $1) }
+      }
     } catch {
       cacheFailed(job.key.id, ObjectError(cacheFault: error))
-      return []
     }
+    return stored
   }
 
   /// The stored answer for this request: 304 to a condition that holds, no body to HEAD, a part to a range.
   private func answer(
-    _ job: ResponseJob, _ stored: StoredAnswer, _ facts: EntryFacts, _ source: ObjectSource
+    _ job: ResponseJob, _ stored: StoredAnswer, _ facts: EntryFacts, _ reason: AnswerReason
   ) -> LoadResponse {
+    let source = reason.storedSource
     let age = FreshnessRule.age(of: facts, at: time.wallNow) ?? .zero
     var head = facts.head
     head.fields["Age"] = String(age.components.seconds)
-    let whole = LoadResponse(head, .lease(stored.lease), source: source, age: age)
+    let whole = LoadResponse(head, .lease(stored.lease), source: source, reason: reason, age: age)
     let fields = job.key.fields
     if ConditionRule.isNotModified(head, request: fields, responseTime: facts.responseTime) { return whole.notModified }
     if job.method == "HEAD" { return whole.withoutBody }
@@ -100,7 +126,7 @@ extension Core {
     case .part(let range): return whole.part(range, RangeRule.head(of: head, range, count: stored.lease.count))
     case .unsatisfiable:
       return LoadResponse(
-        RangeRule.unsatisfiable(count: stored.lease.count), .memory(Data()), source: source, age: age)
+        RangeRule.unsatisfiable(count: stored.lease.count), .memory(Data()), source: source, reason: reason, age: age)
     }
   }
 
@@ -111,11 +137,14 @@ extension Core {
         // Asked within the flight: another refresh may have ended since this one was found to be due.
         let stored = await onFilePool { [self] in storedAnswers(job) }
         switch plan(job, stored) {
-        case .serve(let place, _): return .success(answer(job, stored[place], stored[place].facts, .file))
+        case .serve(let place, let reason):
+          return .success(answer(job, stored.all[place], stored.all[place].facts, reason))
         case .serveAndRefresh(let place):
-          return await exchange(job, stored[place], ReuseRule.conditions(for: stored[place].facts.head))
-        case .ask(let base, let conditions): return await exchange(job, base.map { stored[$0] }, conditions)
-        case .gatewayTimeout: return .success(Self.gatewayTimeout)
+          let base = stored.all[place]
+          return await exchange(job.loaded(because: .expired), base, ReuseRule.conditions(for: base.facts.head))
+        case .ask(let base, let conditions, let reason):
+          return await exchange(job.loaded(because: reason), base.map { stored.all[$0] }, conditions)
+        case .gatewayTimeout(let reason): return .success(Self.gatewayTimeout(reason))
         }
       }
     }
@@ -237,13 +266,15 @@ extension Core {
     switch result.outcome {
     case .notModified(let head): return .success(renewed(job, base, head, result))
     case .body(let head, let body):
-      if let base, mayBridge(base, .status(head.status), job) { return .success(answer(job, base, base.facts, .stale)) }
+      if let base, mayBridge(base, .status(head.status), job) {
+        return .success(answer(job, base, base.facts, .staleError))
+      }
       return taken(head, body, job, base, result)
     case .status(let head, let start):
-      return .success(LoadResponse(head, .memory(start), source: .network, interim: result.interim))
+      return .success(loaded(head, .memory(start), job, result))
     case .failure(let error):
       if let base, let occasion = StaleRule.Occasion(error), mayBridge(base, occasion, job) {
-        return .success(answer(job, base, base.facts, .stale))
+        return .success(answer(job, base, base.facts, .staleError))
       }
       return .failure(error)
     }
@@ -257,7 +288,7 @@ extension Core {
   private func renewed(
     _ job: ResponseJob, _ base: StoredAnswer?, _ head: LoadHead, _ result: Exchange.Result
   ) -> LoadResponse {
-    guard let base else { return LoadResponse(head, .memory(Data()), source: .network, interim: result.interim) }
+    guard let base else { return loaded(head, .memory(Data()), job, result) }
     let facts = UpdateRule.updated(
       base.facts, by: head, requestTime: result.times.request, responseTime: result.times.response)
     renew(base.key, facts, job)
@@ -279,7 +310,15 @@ extension Core {
     if job.method == "HEAD", let base { takeHead(head, job, base, result.times) }
     let kept: Loaded.Body
     do throws(ObjectError) { kept = try keep(head, body, job, result.times) } catch { return .failure(error) }
-    return .success(LoadResponse(head, kept, source: .network, interim: result.interim))
+    return .success(loaded(head, kept, job, result))
+  }
+
+  private func loaded(
+    _ head: LoadHead, _ body: Loaded.Body, _ job: ResponseJob, _ result: Exchange.Result
+  ) -> LoadResponse {
+    let reason = StoreRule.reason(
+      job.reason, head: head, requestFields: job.key.fields, freshness: job.key.freshness)
+    return LoadResponse(head, body, source: .network, reason: reason, interim: result.interim)
   }
 
   /// RFC 9111 section 4.3.5.
@@ -294,6 +333,8 @@ extension Core {
     }
   }
 
+  /// For whoever has these credentials, and for everybody. What other credentials have is theirs, as in a cache of their
+  /// own, which would not have seen the request.
   private func invalidate(by head: LoadHead, _ job: ResponseJob) {
     for location in ExchangeRule.invalidated(by: head, method: job.method, location: job.location) {
       let key = HandlerKey(
@@ -301,7 +342,9 @@ extension Core {
         freshness: job.key.freshness, limitBytes: nil)
       memory.updateFacts(where: { $0.id == key.id }, to: { $0.invalidated })
       guard let backend else { continue }
-      do { try invalidate(key, in: backend) } catch { cacheFailed(key.id, ObjectError(cacheFault: error)) }
+      do { try invalidate(key, everybodys: true, in: backend) } catch {
+        cacheFailed(key.id, ObjectError(cacheFault: error))
+      }
     }
   }
 

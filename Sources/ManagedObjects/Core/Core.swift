@@ -90,6 +90,7 @@ final class Core: Sendable {
     case .store(let job): store(job)
     case .decode(let job): decode(job)
     case .end(let seat, let ending): seat.end(ending, from: .library)
+    case .endStale(let seat, let ending, let refresh): end(seat, ending, awaiting: refresh, from: .library)
     case .progress(let seats, let progress): for seat in seats { seat.progressed(progress) }
     case .retry(let handler, let attempts, let delay):
       later(delay) { core in core.step { $0.retryDue(handler, attempts: attempts, now: core.time.now) } }
@@ -99,6 +100,7 @@ final class Core: Sendable {
     case .cancelTimer(let timer): timer.cancel()
     case .release(let record): withExtendedLifetime(record) {}
     case .report(let event): events.send(event)
+    case .call(let calls): for call in calls { call() }
     }
   }
 
@@ -163,7 +165,7 @@ final class Core: Sendable {
     job.ticket.letGo()
     if case .status(let head, let start) = outcome { storeFailure(head, start, job) }
     let end = CoreState.AttemptEnd(
-      outcome: outcome, usable: usable(outcome, job.key, times), times: times, timings: timings)
+      outcome: outcome, usable: usable(outcome, job, times), times: times, timings: timings)
     step {
       $0.attemptEnded(job.handler, number: job.number, end, now: self.time.now) { Double.random(in: 0..<1) }
     }

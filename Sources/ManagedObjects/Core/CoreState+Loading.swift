@@ -7,7 +7,7 @@ extension CoreState {
     case base(StoredBase)
     /// The server's last word was this error, and it said for how long.
     case failed(ObjectError)
-    case nothing
+    case nothing(AnswerReason)
   }
 
   /// Where there is no backend, and nothing in memory to ask the server about, it is known that there is nothing.
@@ -16,7 +16,7 @@ extension CoreState {
     if settings.hasBackend || record.mayHaveBase {
       work.append(.lookUp(id, record.key))
     } else {
-      lookedUp(id, .nothing, now, &work)
+      lookedUp(id, .nothing(record.key.mode.reasonToLoad), now, &work)
     }
   }
 
@@ -39,9 +39,11 @@ extension CoreState {
       advance(id, .foundUsable, now, &work)
     case .base(let base):
       handlers[id]?.base = base
+      handlers[id]?.reason = base.reason
       advance(id, .foundNothing, now, &work)
     case .failed(let error): fail(id, error, now, &work)
-    case .nothing:
+    case .nothing(let reason):
+      handlers[id]?.reason = reason
       if key.mode == .onlyIfCached {
         fail(
           id, ObjectError(.notCached, "Nothing usable is stored, and the mode only-if-cached forbids loading."), now,
@@ -146,7 +148,8 @@ extension CoreState {
       .attempt(
         AttemptJob(
           handler: id, number: record.attempts, key: record.key, request: request,
-          isConditional: !conditions.isEmpty, output: record.output, ticket: ticket, face: record.handler)))
+          isConditional: !conditions.isEmpty, output: record.output, reason: record.reason, ticket: ticket,
+          face: record.handler)))
   }
 
   private func sentFields(_ own: HeaderFields, _ conditions: HeaderFields) -> HeaderFields {
@@ -240,7 +243,8 @@ extension CoreState {
       fail(id, refusal, now, &work)
       return true
     }
-    handlers[id]?.body = LoadedBody(loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true)
+    handlers[id]?.body = LoadedBody(
+      loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true, reason: .staleError)
     record.timings = nil
     report(.loadFinished(record.key.id, .stale, bytes: loaded.count, timings: nil), &work)
     advance(id, .fellBack, now, &work)

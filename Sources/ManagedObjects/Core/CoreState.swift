@@ -45,6 +45,8 @@ struct CoreState: Sendable {
   var isRefillDue = false
   /// When the transfers of held hosts will be looked at again, if that is scheduled.
   var wakeAt: ContinuousClock.Instant?
+  /// Who waits for the refreshes in the background.
+  var whenRefreshed: [@Sendable () -> Void] = []
   private var lastHandler: UInt64 = 0
   var lastHost: (origin: URLRule.Origin, name: String)?
 
@@ -194,7 +196,12 @@ struct CoreState: Sendable {
       guard let record = handlers[id], let seat = record.seats.removeValue(forKey: seatID) else { continue }
       if seat.wantsProgress { record.watchers -= 1 }
       if let deadline = record.deadlines.removeValue(forKey: seatID) { work.append(.cancelTimer(deadline)) }
-      work.append(.end(seat, record.ending(of: seat, how)))
+      let ending = record.ending(of: seat, how)
+      if case .ready = ending, let refresh = record.refresh {
+        work.append(.endStale(seat, ending, refresh))
+      } else {
+        work.append(.end(seat, ending))
+      }
     }
   }
 
@@ -212,6 +219,10 @@ struct CoreState: Sendable {
     noteDecodes(of: record, now)
     work.append(.release(record))
     live.leave(id)
+    if record.key.isRefresh, !whenRefreshed.isEmpty, !isRefreshing {
+      work.append(.call(whenRefreshed))
+      whenRefreshed = []
+    }
     if isLeaving { refillSoon(&work) } else { admitWaiting(now, &work) }
   }
 
@@ -227,6 +238,8 @@ struct CoreState: Sendable {
     }
     isAdmitting = false
   }
+
+  var isRefreshing: Bool { handlers.values.contains { $0.key.isRefresh } }
 
   /// Bytes that nobody could decode are asked for again sooner.
   private mutating func noteDecodes(of record: HandlerRecord, _ now: ContinuousClock.Instant) {
@@ -283,7 +296,7 @@ extension HandlerRecord {
   }
 
   var storeJob: StoreJob? {
-    received.map { StoreJob(handler: id, key: key, received: $0, times: times, base: base) }
+    received.map { StoreJob(handler: id, key: key, received: $0, times: times, base: base, reason: reason) }
   }
 
   func decodeJob(_ representation: Representation) -> DecodeJob? {
@@ -308,7 +321,18 @@ extension HandlerRecord {
   }
 
   private var delivered: Delivered? {
-    body.map { Delivered(source: $0.loaded.source, head: $0.loaded.head, count: $0.count, timings: timings) }
+    body.map {
+      Delivered(
+        source: $0.loaded.source, reason: $0.reason, head: $0.loaded.head, count: $0.count,
+        generation: $0.facts.generation, timings: timings)
+    }
+  }
+
+  /// nil: what it gives is not stale, or nobody asks for a newer one.
+  var refresh: Refresh? {
+    body.flatMap { body in
+      body.isBeingRefreshed ? Refresh(key: key, locations: locations, generation: body.facts.generation) : nil
+    }
   }
 
   /// Cannot be reached while the rules hold; an ending all the same.

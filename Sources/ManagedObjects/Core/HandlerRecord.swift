@@ -15,6 +15,8 @@ struct HandlerKey: Hashable, Sendable {
   /// What came for a request without credentials answers this one too, unless it varies on them: its only secret is a
   /// cookie. RFC 9111 has no rule about cookies, and servers that give answers by them say so in Vary.
   var mayUseAnonymous = false
+  /// The load in the background of what others are given stale meanwhile: for it that is not good enough.
+  var isRefresh = false
   /// Of the texts above: a handler is looked for several times.
   private let textHash: Int
 
@@ -51,6 +53,8 @@ struct StoredBase: Sendable {
   let conditions: HeaderFields
   /// Length of the body of which only objects are left.
   var count = 0
+  /// Why it may not.
+  var reason = AnswerReason.expired
 }
 
 /// Bytes that are here and good.
@@ -63,6 +67,10 @@ struct LoadedBody: Sendable {
   let hasBytes: Bool
   /// Length of the body whose bytes are gone.
   var lostCount = 0
+  var reason = AnswerReason.absent
+
+  /// It is stale, and a load in the background asks for a newer one.
+  var isBeingRefreshed: Bool { reason == .staleWhileRevalidate }
 
   var count: Int { hasBytes ? loaded.count : lostCount }
 }
@@ -100,6 +108,8 @@ final class HandlerRecord: @unchecked Sendable {
   /// Memory has an object that might be revalidated.
   var mayHaveBase = false
   var base: StoredBase?
+  /// Why it has to be loaded.
+  var reason = AnswerReason.absent
   /// Where a large body may go that no backend takes.
   var output: OutputTarget?
   var retry: RetryRule?

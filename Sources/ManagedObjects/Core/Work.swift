@@ -12,6 +12,8 @@ indirect enum Work: Sendable {
   case store(StoreJob)
   case decode(DecodeJob)
   case end(any Seat, SeatEnding)
+  /// With a stale object, while the refresh is under way.
+  case endStale(any Seat, SeatEnding, Refresh)
   case progress([any Seat], LoadProgress)
   /// Load again after a wait.
   case retry(HandlerID, attempts: Int, after: Duration)
@@ -24,6 +26,7 @@ indirect enum Work: Sendable {
   /// Out of the tables: freed outside the lock, since leases and users' objects hang on it.
   case release(HandlerRecord)
   case report(ObjectEvent)
+  case call([@Sendable () -> Void])
 
   /// To be done before anybody is told: a slot that came free is filled, and a load's events keep their order.
   var goesFirst: Bool {
@@ -42,13 +45,15 @@ final class AttemptJob: Sendable {
   let request: LoadRequest
   let isConditional: Bool
   let output: OutputTarget?
+  /// Why it has to be loaded.
+  let reason: AnswerReason
   let ticket: AttemptTicket
   /// Shows how far it is.
   let face: Handler
 
   init(
     handler: HandlerID, number: Int, key: HandlerKey, request: LoadRequest, isConditional: Bool, output: OutputTarget?,
-    ticket: AttemptTicket, face: Handler
+    reason: AnswerReason, ticket: AttemptTicket, face: Handler
   ) {
     self.handler = handler
     self.number = number
@@ -56,6 +61,7 @@ final class AttemptJob: Sendable {
     self.request = request
     self.isConditional = isConditional
     self.output = output
+    self.reason = reason
     self.ticket = ticket
     self.face = face
   }
@@ -67,6 +73,8 @@ struct StoreJob: Sendable {
   let received: Received
   let times: LoadTimes
   let base: StoredBase?
+  /// Why it had to be loaded.
+  let reason: AnswerReason
 }
 
 struct DecodeJob: Sendable {

@@ -115,6 +115,9 @@ final class FileStore: Sendable {
     return readSecret(folder) ?? fallbackSecret
   }
 
+  /// nil: there is none, and none is made.
+  func existingSecret() -> [UInt8]? { openFolder().flatMap { readSecret($0) } }
+
   private func readSecret(_ folder: StoreFolder) -> [UInt8]? {
     guard let file = try? fileSystem.open(EntryPaths.secret, in: folder.root, .read),
       let info = try? fileSystem.info(of: file), info.kind == .file,

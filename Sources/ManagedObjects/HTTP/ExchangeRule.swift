@@ -2,13 +2,13 @@
 package enum ExchangeRule {
   package enum Plan: Hashable, Sendable {
     /// The stored answer of this place, as it is; stale where the caller allowed that.
-    case serve(Int, isStale: Bool)
+    case serve(Int, AnswerReason)
     /// At once, and one load in the background asks the server (RFC 5861 section 3).
     case serveAndRefresh(Int)
     /// Ask the server. With a place, what is stored there may be confirmed by a 304, or stand in for an outage.
-    case ask(base: Int?, conditions: HeaderFields)
+    case ask(base: Int?, conditions: HeaderFields, AnswerReason)
     /// Nothing is stored and the caller forbids to ask: 504 (RFC 9111 section 5.2.1.7).
-    case gatewayTimeout
+    case gatewayTimeout(AnswerReason)
 
     /// The place of the stored answer that is given without asking first.
     package var served: Int? {
@@ -27,34 +27,37 @@ package enum ExchangeRule {
 
   /// - Parameters:
   ///   - stored: what answers this request as far as Vary tells, successes and errors.
+  ///   - missing: why there is nothing, where there is nothing.
   ///   - request: its fields as the caller gave them.
   package static func plan(
-    _ stored: [EntryFacts], method: String, request: HeaderFields, mode: CacheMode, freshness: Freshness, now: WallTime,
+    _ stored: [EntryFacts], missing: AnswerReason = .absent, method: String, request: HeaderFields, mode: CacheMode,
+    freshness: Freshness, now: WallTime,
     secrets: VaryRule.Secrets? = nil
   ) -> Plan {
     let asked = CacheControl(request)
-    if asked.noStore { return .ask(base: nil, conditions: [:]) }
+    if asked.noStore { return .ask(base: nil, conditions: [:], .noStore) }
     let mode = asked.onlyIfCached && mode == .standard ? .onlyIfCached : mode
-    guard let newest = newest(stored) else {
-      return mode == .onlyIfCached ? .gatewayTimeout : .ask(base: nil, conditions: [:])
-    }
+    guard let newest = newest(stored) else { return nothing(missing, mode) }
     // fetch() gives whatever is stored; the directive, what may be used by itself.
     let isDirective = asked.onlyIfCached
-    let verdict = ReuseRule.decide(
+    let decision = ReuseRule.decide(
       stored[newest], fields: request, mode: isDirective ? .standard : mode, freshness: freshness, now: now,
       secrets: secrets)
-    switch verdict {
-    case .fresh: return .serve(newest, isStale: isStale(stored[newest], freshness, now))
-    case .unusable: return mode == .onlyIfCached ? .gatewayTimeout : .ask(base: nil, conditions: [:])
-    case .stale:
-      if isDirective { return .gatewayTimeout }
-      return refresh(stored, newest, method, request, mode, freshness, now)
+    switch decision.verdict {
+    case .fresh: return .serve(newest, decision.reason)
+    case .unusable: return nothing(decision.reason, mode)
+    case .stale where isDirective: return .gatewayTimeout(decision.reason)
+    case .stale: return refresh(stored, newest, method, request, mode, freshness, now, decision.reason)
     }
+  }
+
+  private static func nothing(_ reason: AnswerReason, _ mode: CacheMode) -> Plan {
+    mode == .onlyIfCached ? .gatewayTimeout(reason) : .ask(base: nil, conditions: [:], reason)
   }
 
   private static func refresh(
     _ stored: [EntryFacts], _ newest: Int, _ method: String, _ request: HeaderFields, _ mode: CacheMode,
-    _ freshness: Freshness, _ now: WallTime
+    _ freshness: Freshness, _ now: WallTime, _ reason: AnswerReason
   ) -> Plan {
     if mode == .standard, !CacheControl(request).restrictsAge, !stored[newest].isInvalidated,
       StaleRule.mayAnswer(with: stored[newest], on: .revalidating, freshness: freshness, now: now)
@@ -66,19 +69,11 @@ package enum ExchangeRule {
     // A part is asked for as it is: its answer confirms nothing about the whole. A HEAD may refresh it all the same.
     let isWhole = method == "GET" && !request.contains("Range")
     let conditions = isWhole ? base.map { ReuseRule.conditions(for: stored[$0].head) } : nil
-    return .ask(base: base, conditions: conditions ?? [:])
+    return .ask(base: base, conditions: conditions ?? [:], reason)
   }
 
   private static func newest(_ stored: [EntryFacts]) -> Int? {
     stored.indices.max { stored[$0].responseTime < stored[$1].responseTime }
-  }
-
-  private static func isStale(_ facts: EntryFacts, _ freshness: Freshness, _ now: WallTime) -> Bool {
-    guard case .fresh = ReuseRule.decide(facts, fields: [:], mode: .standard, freshness: freshness, now: now) else {
-      // What varies on fields matches only with them: the age tells.
-      return FreshnessRule.age(of: facts, at: now).map { $0 >= FreshnessRule.lifetime(of: facts) } ?? true
-    }
-    return false
   }
 
   /// The request's fields with our conditions in place of the caller's, which are answered from what is stored afterwards.

@@ -30,26 +30,48 @@ package enum FreshnessRule {
     return .seconds(digits.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 31) })
   }
 
+  /// How long a response is fresh, and who says so.
+  package struct Grant: Hashable, Sendable {
+    package enum Origin: String, Sendable {
+      case maxAge = "max-age"
+      case expires = "Expires"
+      /// A part of the time since it was last modified.
+      case heuristic
+      /// Nobody says anything, so it is not fresh at all.
+      case none
+    }
+
+    package let lifetime: Duration
+    package let origin: Origin
+  }
+
+  package static func lifetime(of facts: EntryFacts) -> Duration { grant(of: facts).lifetime }
+
+  package static func grant(of facts: EntryFacts) -> Grant { grant(of: facts, CacheControl(facts.head.fields)) }
+
   /// freshness_lifetime of section 4.2.1, as a private cache reads it.
-  package static func lifetime(of facts: EntryFacts) -> Duration {
+  /// - Parameter control: what its Cache-Control says, for those who know it already.
+  static func grant(of facts: EntryFacts, _ control: CacheControl) -> Grant {
     let fields = facts.head.fields
-    let control = CacheControl(fields)
-    if let maxAge = control.maxAge { return maxAge }
+    if let maxAge = control.maxAge { return Grant(lifetime: maxAge, origin: .maxAge) }
     if fields.contains("Expires") {
       // Two, or one that cannot be read, mean already expired (section 5.3).
       let lines = fields.values(of: "Expires")
-      guard lines.count == 1, let expires = HTTPDate.parse(lines[0], now: facts.responseTime) else { return .zero }
-      return max(.zero, expires - (date(facts) ?? facts.responseTime))
+      guard lines.count == 1, let expires = HTTPDate.parse(lines[0], now: facts.responseTime) else {
+        return Grant(lifetime: .zero, origin: .expires)
+      }
+      return Grant(lifetime: max(.zero, expires - (date(facts) ?? facts.responseTime)), origin: .expires)
     }
     let isGuessable = heuristicStatuses.contains(facts.head.status) || control.isPublic
-    return isGuessable ? heuristicLifetime(of: facts) : .zero
+    let guess = isGuessable ? heuristicLifetime(of: facts) : nil
+    return guess.map { Grant(lifetime: $0, origin: .heuristic) } ?? Grant(lifetime: .zero, origin: .none)
   }
 
-  /// A tenth of the time since the last modification, at most a day (section 4.2.2).
-  private static func heuristicLifetime(of facts: EntryFacts) -> Duration {
+  /// A tenth of the time since the last modification, at most a day (section 4.2.2). nil: nobody knows when that was.
+  private static func heuristicLifetime(of facts: EntryFacts) -> Duration? {
     guard let text = facts.head.fields["Last-Modified"],
       let modified = HTTPDate.parse(text, now: facts.responseTime)
-    else { return .zero }
+    else { return nil }
     let unchanged = (date(facts) ?? facts.responseTime) - modified
     return min(max(.zero, unchanged / 10), .seconds(86_400))
   }

@@ -57,6 +57,31 @@ package enum RedirectRule {
 
   // MARK: The next request
 
+  /// How long a redirect leads there without being asked again: for ever if it is permanent and says nothing else, and not
+  /// at all if it is temporary and does not say for how long, or varies (RFC 9110 section 15.4, RFC 9111 section 4.2).
+  /// nil: for ever.
+  package static func lifetime(_ head: LoadHead, now: WallTime) -> Duration? {
+    let control = CacheControl(head.fields)
+    if control.noStore || control.noCache || VaryRule.names(of: head)?.isEmpty != true { return .zero }
+    if [301, 308].contains(head.status), !FreshnessRule.isExplicit(head.fields) { return nil }
+    return FreshnessRule.lifetime(of: EntryFacts(head: head, requestTime: now, responseTime: now))
+  }
+
+  /// The answer under the URL that was asked for is as fresh as what the redirects led to, but no longer than they lead
+  /// there. So a stricter time stands behind the server's own:
+  ///
+  ///     Cache-Control: max-age=3600
+  ///     Cache-Control: max-age=0
+  package static func answer(_ head: LoadHead, after lifetime: Duration?, now: WallTime) -> LoadHead {
+    let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
+    let age = FreshnessRule.age(of: facts, at: now) ?? .zero
+    guard let lifetime, lifetime < FreshnessRule.lifetime(of: facts) - age else { return head }
+    var answer = head
+    let seconds = lifetime == .zero ? 0 : (lifetime + age).components.seconds
+    answer.fields.append("Cache-Control", "max-age=\(seconds)")
+    return answer
+  }
+
   private static func next(
     _ request: LoadRequest, _ status: Int, _ from: URLRule.Location, _ target: URLRule.Location,
     _ secretFields: Set<String>

@@ -8,14 +8,25 @@
 ///     noCache                  asks, except for a fresh response that says `immutable` (RFC 8246)
 ///     standard                 .immutable: always; .ttl: for that long after it came; .http: while fresh
 ///
-/// In every mode the request must match what the response varies on. A response that lies in the future counts as stale:
-/// the clock was ahead, and nobody knows how old it is.
+/// In every mode the request must match what the response varies on; where nobody can tell on what it varies (`*`), it
+/// matches no request under `.http`, and all where the caller has decided. A response that lies in the future counts as
+/// stale: the clock was ahead, and nobody knows how old it is.
 package enum ReuseRule {
   package enum Verdict: Hashable, Sendable {
     case fresh
     /// Ask the server; with these fields added it may answer 304. Empty: there is no validator.
     case stale(conditions: HeaderFields)
     case unusable
+  }
+
+  package struct Decision: Hashable, Sendable {
+    package let verdict: Verdict
+    package let reason: AnswerReason
+
+    init(_ verdict: Verdict, _ reason: AnswerReason) {
+      self.verdict = verdict
+      self.reason = reason
+    }
   }
 
   /// - Parameters:
@@ -26,40 +37,60 @@ package enum ReuseRule {
   package static func decide(
     _ facts: EntryFacts, fields: HeaderFields, mode: CacheMode, freshness: Freshness, now: WallTime,
     isSuspect: Bool = false, secrets: VaryRule.Secrets? = nil
-  ) -> Verdict {
-    guard mode != .noStore, mode != .reload,
-      VaryRule.matches(facts.head, varying: facts.varying, request: fields, secrets: secrets)
-    else { return .unusable }
-    if mode == .onlyIfCached { return .fresh }
-    let isUsable =
-      switch mode {
-      case .forceCache: true
-      case .noCache: freshness == .http && CacheControl(facts.head.fields).isImmutable && isFresh(facts, at: now)
-      default: isReusable(facts, fields, freshness, now)
-      }
-    return isUsable && !isSuspect ? .fresh : .stale(conditions: conditions(for: facts.head))
+  ) -> Decision {
+    guard mode != .noStore, mode != .reload else { return Decision(.unusable, mode == .reload ? .reload : .noStore) }
+    guard matches(facts, fields: fields, freshness: freshness, secrets: secrets) else {
+      return Decision(.unusable, .varies)
+    }
+    let standing = standing(facts, CacheControl(mode == .noCache ? [:] : fields), freshness, now)
+    if mode == .onlyIfCached { return Decision(.fresh, standing == .fresh ? .fresh : .staleAllowed) }
+    if isSuspect { return stale(facts, .undecodable) }
+    switch (mode, standing) {
+    case (.forceCache, _): return Decision(.fresh, standing == .fresh ? .fresh : .staleAllowed)
+    case (.noCache, .fresh) where freshness == .http && CacheControl(facts.head.fields).isImmutable:
+      return Decision(.fresh, .fresh)
+    case (.noCache, _): return stale(facts, .noCache)
+    case (_, .fresh), (_, .staleAllowed): return Decision(.fresh, standing)
+    default: return stale(facts, standing)
+    }
   }
 
-  private static func isReusable(
-    _ facts: EntryFacts, _ fields: HeaderFields, _ freshness: Freshness, _ now: WallTime
+  private static func stale(_ facts: EntryFacts, _ reason: AnswerReason) -> Decision {
+    Decision(.stale(conditions: conditions(for: facts.head)), reason)
+  }
+
+  /// Whether it answers such a request at all.
+  package static func matches(
+    _ facts: EntryFacts, fields: HeaderFields, freshness: Freshness, secrets: VaryRule.Secrets?
   ) -> Bool {
-    guard !facts.isInvalidated else { return false }
-    return switch freshness {
-    case .immutable: true
-    case .ttl(let time): facts.responseTime <= now && now - facts.responseTime < time
-    case .http: isFresh(facts, at: now, asked: CacheControl(fields))
+    VaryRule.matches(facts.head, varying: facts.varying, request: fields, secrets: secrets)
+      || freshness != .http && VaryRule.names(of: facts.head) == nil
+  }
+
+  /// `.fresh`, `.staleAllowed`, or what is to be said against it.
+  private static func standing(
+    _ facts: EntryFacts, _ asked: CacheControl, _ freshness: Freshness, _ now: WallTime
+  ) -> AnswerReason {
+    if facts.isInvalidated { return .invalidated }
+    switch freshness {
+    case .immutable: return .fresh
+    case .ttl(let time):
+      guard facts.responseTime <= now else { return .clock }
+      return now - facts.responseTime < time ? .fresh : .expired
+    case .http: return standing(facts, asked, now)
     }
   }
 
   /// Section 4.2, and what the request asks for (section 5.2.1).
-  private static func isFresh(_ facts: EntryFacts, at now: WallTime, asked: CacheControl = CacheControl([:])) -> Bool {
+  private static func standing(_ facts: EntryFacts, _ asked: CacheControl, _ now: WallTime) -> AnswerReason {
     let control = CacheControl(facts.head.fields)
-    guard !control.noCache, !asked.noCache, let age = FreshnessRule.age(of: facts, at: now) else { return false }
-    if let maxAge = asked.maxAge, age > maxAge || maxAge == .zero { return false }
-    let left = FreshnessRule.lifetime(of: facts) - age
-    if left > (asked.minFresh ?? .zero) { return true }
-    guard let maxStale = asked.maxStale, asked.minFresh == nil, !control.mustRevalidate else { return false }
-    return .zero - left <= maxStale
+    if control.noCache || asked.noCache || asked.maxAge == .zero { return .noCache }
+    guard let age = FreshnessRule.age(of: facts, at: now) else { return .clock }
+    if let maxAge = asked.maxAge, age > maxAge { return .expired }
+    let left = FreshnessRule.grant(of: facts, control).lifetime - age
+    if left > (asked.minFresh ?? .zero) { return .fresh }
+    guard let maxStale = asked.maxStale, asked.minFresh == nil, !control.mustRevalidate else { return .expired }
+    return .zero - left <= maxStale ? .staleAllowed : .expired
   }
 
   /// Section 4.3.1. Only a success is validated: for other statuses a server does not evaluate conditions

@@ -16,11 +16,18 @@ package enum StaleRule {
   package static func mayAnswer(
     with facts: EntryFacts, on occasion: Occasion, freshness: Freshness, now: WallTime
   ) -> Bool {
+    timeLeft(of: facts, on: occasion, freshness: freshness, now: now) != nil
+  }
+
+  /// How long it may be given from now on; nil: not any more, or never.
+  package static func timeLeft(
+    of facts: EntryFacts, on occasion: Occasion, freshness: Freshness, now: WallTime
+  ) -> Duration? {
     let control = CacheControl(freshness == .http ? facts.head.fields : [:])
     guard !control.noCache, !control.mustRevalidate, let staleness = staleness(of: facts, freshness, now),
-      let limit = limit(on: occasion, control)
-    else { return false }
-    return staleness <= limit
+      let limit = limit(on: occasion, control), staleness <= limit
+    else { return nil }
+    return limit - staleness
   }
 
   /// The same for a load that failed: only where the caller left it to the rules, and never what was invalidated.

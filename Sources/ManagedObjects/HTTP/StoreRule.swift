@@ -24,11 +24,22 @@ package enum StoreRule {
       && isStorable(head, requestFields)
   }
 
+  /// Why it was loaded. Where there was nothing, and there will be nothing the next time either, no-store is why.
+  package static func reason(
+    _ why: AnswerReason, head: LoadHead, requestFields: HeaderFields, freshness: Freshness
+  ) -> AnswerReason {
+    why == .absent && freshness == .http && forbids(head, requestFields) ? .noStore : why
+  }
+
   private static func isStorable(_ head: LoadHead, _ requestFields: HeaderFields) -> Bool {
+    !forbids(head, requestFields) && VaryRule.names(of: head) != nil
+  }
+
+  private static func forbids(_ head: LoadHead, _ requestFields: HeaderFields) -> Bool {
     let control = CacheControl(head.fields)
     // Section 5.2.2.3: who understands the status may pass over no-store, who does not must not store it.
     let isAllowed = control.mustUnderstand ? understood.contains(head.status) : !control.noStore
-    return isAllowed && !CacheControl(requestFields).noStore && VaryRule.names(of: head) != nil
+    return !isAllowed || CacheControl(requestFields).noStore
   }
 
   /// The final statuses of RFC 9110 section 15 whose rules for caches are kept here.

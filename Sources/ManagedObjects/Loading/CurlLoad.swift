@@ -15,6 +15,8 @@ final class CurlLoad: TransferReceiver {
     var isRepeat = false
     /// Of the hops before.
     var timings: LoadTimings?
+    /// How long the redirects before lead here; nil: for ever.
+    var lifetime: Duration?
     var transfer: TransferID?
     /// The final head of this hop.
     var head: LoadHead?
@@ -106,14 +108,19 @@ final class CurlLoad: TransferReceiver {
   }
 
   private func take(_ head: LoadHead) {
-    let (request, location, hops) = state.withLock { state in
+    let hop = state.withLock { state in
       state.head = head
-      return (state.request, state.location, state.hops)
+      return state
     }
-    guard let location else { return }
-    switch redirect(head, request, from: location, hops) {
-    case .none: pass(head)
-    case .to(let next): state.withLock { $0.next = next }
+    guard let location = hop.location else { return }
+    switch redirect(head, hop.request, from: location, hop.hops) {
+    case .none: pass(RedirectRule.answer(head, after: hop.lifetime, now: SystemTime().wallNow))
+    case .to(let next):
+      let leads = RedirectRule.lifetime(head, now: SystemTime().wallNow)
+      state.withLock { state in
+        state.next = next
+        state.lifetime = [state.lifetime, leads].compactMap(\.self).min()
+      }
     case .refused(let error): refuse(ObjectError(error.code, error.message, head: head))
     }
   }
@@ -185,7 +192,7 @@ final class CurlLoad: TransferReceiver {
     if case .finished(let facts) = end { timings = CurlTimingsRule.timings(facts, after: timings) }
     state.withLock { [timings] state in
       let isStopped = state.isStopped
-      state = State(request: next, hops: ended.hops + 1, timings: timings)
+      state = State(request: next, hops: ended.hops + 1, timings: timings, lifetime: ended.lifetime)
       state.isStopped = isStopped
     }
     begin()

@@ -8,6 +8,8 @@ public struct LoadResponse: Sendable {
   /// The 1xx responses of this exchange, in order; none for an answer from a cache.
   public let interim: [LoadHead]
   public let source: ObjectSource
+  /// Why it came from there.
+  public let reason: AnswerReason
   /// How old a stored answer is (RFC 9111 section 4.2.3); nil where it came just now.
   public let age: Duration?
   private let body: Loaded.Body
@@ -15,12 +17,14 @@ public struct LoadResponse: Sendable {
   private let range: Range<Int>?
 
   init(
-    _ head: LoadHead, _ body: Loaded.Body, source: ObjectSource, age: Duration? = nil, interim: [LoadHead] = [],
+    _ head: LoadHead, _ body: Loaded.Body, source: ObjectSource, reason: AnswerReason, age: Duration? = nil,
+    interim: [LoadHead] = [],
     range: Range<Int>? = nil
   ) {
     self.head = head
     self.body = body
     self.source = source
+    self.reason = reason
     self.age = age
     self.interim = interim
     self.range = range
@@ -60,13 +64,15 @@ public struct LoadResponse: Sendable {
     var fields = head.fields
     for name in ["Content-Length", "Content-Encoding", "Content-Type", "Content-Range"] { fields.remove(name) }
     let head = LoadHead(status: 304, reason: "Not Modified", fields: fields)
-    return LoadResponse(head, .memory(Data()), source: source, age: age)
+    return LoadResponse(head, .memory(Data()), source: source, reason: reason, age: age)
   }
 
   /// The answer to HEAD: the same fields, no body.
-  var withoutBody: LoadResponse { LoadResponse(head, .memory(Data()), source: source, age: age, interim: interim) }
+  var withoutBody: LoadResponse {
+    LoadResponse(head, .memory(Data()), source: source, reason: reason, age: age, interim: interim)
+  }
 
   func part(_ range: Range<Int>, _ head: LoadHead) -> LoadResponse {
-    LoadResponse(head, body, source: source, age: age, range: range)
+    LoadResponse(head, body, source: source, reason: reason, age: age, range: range)
   }
 }

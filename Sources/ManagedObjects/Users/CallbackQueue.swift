@@ -15,6 +15,9 @@ final class CallbackQueue: Sendable {
 
   init(_ trampoline: Trampoline) { self.trampoline = trampoline }
 
+  /// No callback runs, and none is to.
+  var isIdle: Bool { state.withLock { !$0.isRunning && $0.waiting.isEmpty } }
+
   /// - Parameter here: run on this thread, before returning, unless a callback of the user is running already.
   func post(_ delivery: Delivery, here: Bool, _ callback: @escaping @Sendable () -> Void) {
     let turn = state.withLock { state -> Turn in

@@ -6,6 +6,8 @@ protocol Seat: AnyObject, Sendable {
   var wantsProgress: Bool { get }
   /// True: its decoder only hands on what is there, and may run on the transfer's thread.
   var decodesInline: Bool { get }
+  /// What a refresh in the background brings is to be decoded as well, for whoever sits here or for the next.
+  var wantsUpdates: Bool { get }
   /// False when its user is gone. Makes a strong reference for a moment: never under a lock.
   var isAlive: Bool { get }
 
@@ -14,6 +16,14 @@ protocol Seat: AnyObject, Sendable {
   /// Never under a lock.
   func end(_ ending: SeatEnding, from caller: Caller)
   func progressed(_ progress: LoadProgress)
+  /// Who sits in the refresh on behalf of this one, which is about to be given the stale body of that generation; nil:
+  /// nobody.
+  func seatForUpdate(_ id: SeatID, after generation: UInt64) -> (any Seat)?
+}
+
+extension Seat {
+  var wantsUpdates: Bool { false }
+  func seatForUpdate(_ id: SeatID, after generation: UInt64) -> (any Seat)? { nil }
 }
 
 /// A seat whose user may take its request back.
@@ -40,9 +50,12 @@ enum SeatEnding: Sendable {
 /// Where an object came from, for those who ask.
 struct Delivered: Sendable {
   let source: ObjectSource
+  let reason: AnswerReason
   let head: LoadHead
   /// Length of the body in bytes.
   let count: Int
+  /// Of the body.
+  var generation: UInt64 = 0
   /// Of the load, where there was one that was measured.
   var timings: LoadTimings?
 }

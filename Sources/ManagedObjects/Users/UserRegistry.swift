@@ -6,10 +6,11 @@ final class UserRegistry: Sendable {
   let trampoline = Trampoline()
   private let desks = Lock<[ObjectIdentifier: UserDesk]>([:])
 
-  /// Makes a new seat the user's request of now. Gives back the one before, which the caller has to end.
+  /// Makes a new seat the user's request of now. Gives back the one before, and the one that waits for an update, both of
+  /// which the caller has to end.
   func seat<NewSeat: CancellableSeat>(
     _ user: AnyObject, _ make: (UserDesk) -> NewSeat
-  ) -> (seat: NewSeat, former: (any CancellableSeat)?) {
+  ) -> (seat: NewSeat, former: UserDesk.Former) {
     let key = ObjectIdentifier(user)
     while true {
       let desk = desks.withLock { desks in
@@ -19,7 +20,7 @@ final class UserRegistry: Sendable {
         return desk
       }
       let seat = make(desk)
-      if let former = desk.take(seat) { return (seat, former.seat) }
+      if let former = desk.take(seat) { return (seat, former) }
     }
   }
 
@@ -35,6 +36,14 @@ final class UserRegistry: Sendable {
 
   private func current(_ user: ObjectIdentifier) -> (any CancellableSeat)? { desks.withLock { $0[user] }?.current }
 
+  /// The seat that waits for an update on behalf of the user, which now waits no more; nil: there was none.
+  func takeUpdate(of user: AnyObject) -> (any Seat)? {
+    guard let desk = desks.withLock({ $0[ObjectIdentifier(user)] }) else { return nil }
+    let update = desk.takeUpdate()
+    desk.closeIfIdle()
+    return update
+  }
+
   fileprivate func remove(_ desk: UserDesk) {
     let old = desks.withLock { desks in
       let old = desks[desk.key]
@@ -49,12 +58,17 @@ final class UserRegistry: Sendable {
 final class UserDesk: Sendable {
   private struct State: Sendable {
     var seat: (any CancellableSeat)?
+    /// The last request ended with a stale object, and this waits for what the refresh brings.
+    var update: (any Seat)?
     /// Removed from the registry: nobody may sit down here any more.
     var isClosed = false
   }
 
   /// What was there before; a struct, to tell "nobody" from "closed".
-  struct Former: Sendable { let seat: (any CancellableSeat)? }
+  struct Former: Sendable {
+    let seat: (any CancellableSeat)?
+    let update: (any Seat)?
+  }
 
   let callbacks: CallbackQueue
   fileprivate let key: ObjectIdentifier
@@ -73,9 +87,39 @@ final class UserDesk: Sendable {
   fileprivate func take(_ seat: any CancellableSeat) -> Former? {
     state.withLock { state in
       guard !state.isClosed else { return nil }
-      let former = state.seat
+      let former = Former(seat: state.seat, update: state.update)
       state.seat = seat
-      return Former(seat: former)
+      state.update = nil
+      return former
+    }
+  }
+
+  // MARK: Updates
+
+  /// Before the seat's ending has begun to run. False: the user wants something else by now.
+  func reserve(_ update: any Seat, behind seat: any CancellableSeat) -> Bool {
+    state.withLock { state in
+      guard state.seat === seat else { return false }
+      state.update = update
+      return true
+    }
+  }
+
+  /// Right before the user is told, and when there is nothing to tell. False: it has left, or asked for something else.
+  func finish(_ update: any Seat) -> Bool {
+    let old = state.withLock { state in
+      let old = state.update
+      if old === update { state.update = nil }
+      return old
+    }
+    return withExtendedLifetime(old) { old === update }
+  }
+
+  fileprivate func takeUpdate() -> (any Seat)? {
+    state.withLock { state in
+      let update = state.update
+      state.update = nil
+      return update
     }
   }
 
@@ -90,9 +134,14 @@ final class UserDesk: Sendable {
   }
 
   /// After a callback has returned.
-  func closeIfUnused() {
+  func closeIfUnused() { close { true } }
+
+  /// Outside of any callback: one that runs just now closes the desk itself.
+  func closeIfIdle() { close { callbacks.isIdle } }
+
+  private func close(if mayClose: () -> Bool) {
     let isUnused = state.withLock { state in
-      guard state.seat == nil else { return false }
+      guard state.seat == nil, state.update == nil, mayClose() else { return false }
       state.isClosed = true
       return true
     }

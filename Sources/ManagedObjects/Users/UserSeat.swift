@@ -35,11 +35,21 @@ final class UserSeat<User: ManagedUser>: CancellableSeat {
   var wantsProgress: Bool { true }
   var decodesInline: Bool { false }
   var isAlive: Bool { user != nil }
+  var wantsUpdates: Bool { user?.wantsUpdates ?? false }
 
   func decode(_ loaded: Loaded) throws -> DecodedObject? {
     guard let user else { return nil }
     let object = try user.readyFromLoaded(loaded)
     return DecodedObject(box: ObjectBox(object), cost: user.memoryCost(of: object, from: loaded))
+  }
+
+  func seatForUpdate(_ id: SeatID, after generation: UInt64) -> (any Seat)? {
+    guard let user, user.wantsUpdates else { return nil }
+    let update = UpdateSeat(user, id, request, representation, after: generation, at: desk)
+    guard desk.reserve(update, behind: self) else { return nil }
+    let isWaiting = state.withLock { if case .waiting = $0.phase { true } else { false } }
+    if !isWaiting { _ = desk.finish(update) }
+    return isWaiting ? update : nil
   }
 
   func end(_ ending: SeatEnding, from caller: Caller) {

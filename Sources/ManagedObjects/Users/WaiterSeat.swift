@@ -47,10 +47,13 @@ final class WaiterSeat<Object: Sendable>: Seat {
   var wantsProgress: Bool { onProgress != nil }
   var decodesInline: Bool { decoder.isInline }
   var isAlive: Bool { true }
+  var wantsUpdates: Bool { decoder.isKept }
 
-  func decode(_ loaded: Loaded) throws -> DecodedObject? {
-    let object = try decoder.decode(loaded)
-    return DecodedObject(box: ObjectBox(object), cost: decoder.isKept ? decoder.cost?(object) ?? loaded.count : nil)
+  func decode(_ loaded: Loaded) throws -> DecodedObject? { try decoder.decoded(loaded) }
+
+  /// The call itself is over by then, but the next finds the object in memory.
+  func seatForUpdate(_ id: SeatID, after generation: UInt64) -> (any Seat)? {
+    decoder.isKept ? KeepingSeat(id, decoder) : nil
   }
 
   func progressed(_ progress: LoadProgress) { onProgress?(progress) }
@@ -100,5 +103,31 @@ final class PrefetchSeat: Seat {
       return !hasEnded
     }
     if isFirst { onEnd(ending) }
+  }
+}
+
+/// A seat of the manager's own in a refresh: wants the object in memory, and nobody told.
+final class KeepingSeat<Object: Sendable>: Seat {
+  let id: SeatID
+  private let decoder: ObjectDecoder<Object>
+
+  init(_ id: SeatID, _ decoder: ObjectDecoder<Object>) {
+    self.id = id
+    self.decoder = decoder
+  }
+
+  var representation: Representation? { decoder.representation }
+  var wantsProgress: Bool { false }
+  var decodesInline: Bool { decoder.isInline }
+  var isAlive: Bool { true }
+  func decode(_ loaded: Loaded) throws -> DecodedObject? { try decoder.decoded(loaded) }
+  func progressed(_ progress: LoadProgress) {}
+  func end(_ ending: SeatEnding, from caller: Caller) {}
+}
+
+extension ObjectDecoder {
+  fileprivate func decoded(_ loaded: Loaded) throws -> DecodedObject {
+    let object = try decode(loaded)
+    return DecodedObject(box: ObjectBox(object), cost: isKept ? cost?(object) ?? loaded.count : nil)
   }
 }

@@ -31,7 +31,7 @@ struct CoreStateTests {
     }
     for name in ["a", "b"] {
       let handler = room.join(name, whenFull: .wait).handler
-      room.note(room.state.lookedUp(handler, .nothing, now: room.now))
+      room.note(room.state.lookedUp(handler, .nothing(.absent), now: room.now))
     }
     for name in ["c", "d"] { _ = room.join(name, whenFull: .wait) }
     room.begun = []
@@ -59,7 +59,7 @@ struct CoreStateTests {
   @Test func `an oid with thousands of mirrors that are no urls ends with an error`() {
     var room = StateRoom()
     let (seat, id) = room.join("a", locations: (0..<5000).map { "no url \($0)" })
-    room.note(room.state.lookedUp(id, .nothing, now: room.now))
+    room.note(room.state.lookedUp(id, .nothing(.absent), now: room.now))
     #expect(seat.endings.elements == ["failed"])
   }
 

@@ -132,7 +132,7 @@ private struct Walk {
   private mutating func take(_ work: [Work]) {
     for item in work {
       switch item {
-      case .end(let seat, let ending): seat.end(ending, from: .library)
+      case .end(let seat, let ending), .endStale(let seat, let ending, _): seat.end(ending, from: .library)
       case .cancelAttempt(let attempt): attempt.cancel()
       case .beginExchange, .closeExchange, .releaseExchange: Issue.record("nobody asked for an exchange")
       case .attempt(let job):
@@ -143,7 +143,7 @@ private struct Walk {
         open.append(item)
       case .release(let record): #expect(record.state.phase == .finished)
       case .lookUp, .store, .retry, .startTransfers, .refill: open.append(item)
-      case .progress, .sweep, .cancelTimer, .report: break
+      case .progress, .sweep, .cancelTimer, .report, .call: break
       }
     }
   }
@@ -152,7 +152,7 @@ private struct Walk {
     switch work {
     case .lookUp(let handler, let key):
       let isHit = Int.random(in: 0..<4, using: &random) == 0
-      take(state.lookedUp(handler, isHit ? .usable(body(key, .file)) : .nothing, now: now))
+      take(state.lookedUp(handler, isHit ? .usable(body(key, .file)) : .nothing(.absent), now: now))
     case .attempt(let job): attempt(job)
     case .store(let job):
       if Int.random(in: 0..<20, using: &random) == 0 {

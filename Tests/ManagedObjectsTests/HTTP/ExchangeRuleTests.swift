@@ -10,11 +10,13 @@ private func facts(_ fields: HeaderFields, status: Int = 200, at seconds: Double
 }
 
 private func plan(
-  _ stored: [EntryFacts], method: String = "GET", _ request: HeaderFields = [:], mode: CacheMode = .standard,
+  _ stored: [EntryFacts], missing: AnswerReason = .absent, method: String = "GET", _ request: HeaderFields = [:],
+  mode: CacheMode = .standard,
   after seconds: Double
 ) -> ExchangeRule.Plan {
   ExchangeRule.plan(
-    stored, method: method, request: request, mode: mode, freshness: .http, now: received + .seconds(seconds))
+    stored, missing: missing, method: method, request: request, mode: mode, freshness: .http,
+    now: received + .seconds(seconds))
 }
 
 private let tagged: HeaderFields = ["Cache-Control": "max-age=10", "ETag": "\"a\""]
@@ -22,50 +24,52 @@ private let condition: HeaderFields = ["If-None-Match": "\"a\""]
 
 struct ExchangeRuleTests {
   @Test func `what is fresh is served, what is stale is asked about`() {
-    #expect(plan([facts(tagged)], after: 5) == .serve(0, isStale: false))
-    #expect(plan([facts(tagged)], after: 10) == .ask(base: 0, conditions: condition))
-    #expect(plan([], after: 0) == .ask(base: nil, conditions: [:]))
+    #expect(plan([facts(tagged)], after: 5) == .serve(0, .fresh))
+    #expect(plan([facts(tagged)], after: 10) == .ask(base: 0, conditions: condition, .expired))
+    #expect(plan([], after: 0) == .ask(base: nil, conditions: [:], .absent))
+    #expect(plan([], missing: .varies, after: 0) == .ask(base: nil, conditions: [:], .varies))
   }
 
   @Test func `the newest answer decides, an error as well as a success`() {
     let good = facts(tagged)
     let gone = facts(["Cache-Control": "max-age=3"], status: 404, at: 1)
-    #expect(plan([good, gone], after: 2) == .serve(1, isStale: false))
+    #expect(plan([good, gone], after: 2) == .serve(1, .fresh))
     // The error is over its time: the older success is not what the server said last, but may be confirmed.
-    #expect(plan([good, gone], after: 5) == .ask(base: 0, conditions: condition))
-    #expect(plan([gone], after: 5) == .ask(base: nil, conditions: [:]))
+    #expect(plan([good, gone], after: 5) == .ask(base: 0, conditions: condition, .expired))
+    #expect(plan([gone], after: 5) == .ask(base: nil, conditions: [:], .expired))
   }
 
   @Test func `stale-while-revalidate is served at once, unless the request wants better`() {
     let stored = facts(["Cache-Control": "max-age=10, stale-while-revalidate=20"])
     #expect(plan([stored], after: 15) == .serveAndRefresh(0))
-    #expect(plan([stored], after: 31) == .ask(base: 0, conditions: [:]))
-    for asked in ["no-cache", "max-age=12", "min-fresh=1"] {
-      #expect(plan([stored], ["Cache-Control": asked], after: 15) == .ask(base: 0, conditions: [:]))
+    #expect(plan([stored], after: 31) == .ask(base: 0, conditions: [:], .expired))
+    for (asked, why) in [("no-cache", AnswerReason.noCache), ("max-age=12", .expired), ("min-fresh=1", .expired)] {
+      #expect(plan([stored], ["Cache-Control": asked], after: 15) == .ask(base: 0, conditions: [:], why))
     }
-    #expect(plan([stored.invalidated], after: 15) == .ask(base: 0, conditions: [:]))
+    #expect(plan([stored.invalidated], after: 15) == .ask(base: 0, conditions: [:], .invalidated))
   }
 
   @Test func `only-if-cached never asks, and the directive never gives what is stale`() {
-    #expect(plan([], ["Cache-Control": "only-if-cached"], after: 0) == .gatewayTimeout)
-    #expect(plan([facts(tagged)], ["Cache-Control": "only-if-cached"], after: 11) == .gatewayTimeout)
-    #expect(plan([facts(tagged)], ["Cache-Control": "only-if-cached"], after: 1) == .serve(0, isStale: false))
-    #expect(plan([facts(tagged)], mode: .onlyIfCached, after: 11) == .serve(0, isStale: true))
-    #expect(plan([], mode: .onlyIfCached, after: 0) == .gatewayTimeout)
+    #expect(plan([], ["Cache-Control": "only-if-cached"], after: 0) == .gatewayTimeout(.absent))
+    #expect(plan([facts(tagged)], ["Cache-Control": "only-if-cached"], after: 11) == .gatewayTimeout(.expired))
+    #expect(plan([facts(tagged)], ["Cache-Control": "only-if-cached"], after: 1) == .serve(0, .fresh))
+    #expect(plan([facts(tagged)], mode: .onlyIfCached, after: 11) == .serve(0, .staleAllowed))
+    #expect(plan([], mode: .onlyIfCached, after: 0) == .gatewayTimeout(.absent))
   }
 
   @Test func `a request that says no-store looks at nothing`() {
-    #expect(plan([facts(tagged)], ["Cache-Control": "no-store"], after: 1) == .ask(base: nil, conditions: [:]))
+    #expect(
+      plan([facts(tagged)], ["Cache-Control": "no-store"], after: 1) == .ask(base: nil, conditions: [:], .noStore))
   }
 
   @Test func `max-stale takes what is stale, and says so`() {
-    #expect(plan([facts(tagged)], ["Cache-Control": "max-stale=5"], after: 12) == .serve(0, isStale: true))
+    #expect(plan([facts(tagged)], ["Cache-Control": "max-stale=5"], after: 12) == .serve(0, .staleAllowed))
   }
 
   @Test func `a part and a HEAD are asked for without our condition`() {
-    #expect(plan([facts(tagged)], ["Range": "bytes=0-1"], after: 20) == .ask(base: 0, conditions: [:]))
-    #expect(plan([facts(tagged)], method: "HEAD", after: 20) == .ask(base: 0, conditions: [:]))
-    #expect(plan([facts(tagged)], method: "HEAD", after: 2) == .serve(0, isStale: false))
+    #expect(plan([facts(tagged)], ["Range": "bytes=0-1"], after: 20) == .ask(base: 0, conditions: [:], .expired))
+    #expect(plan([facts(tagged)], method: "HEAD", after: 20) == .ask(base: 0, conditions: [:], .expired))
+    #expect(plan([facts(tagged)], method: "HEAD", after: 2) == .serve(0, .fresh))
   }
 
   @Test func `our condition takes the place of the caller's`() {

@@ -66,7 +66,7 @@ private func after(_ seconds: Double) -> WallTime { received + .seconds(seconds)
   func `it is fresh until its end, and not then`(fields: HeaderFields) {
     let facts = facts(fields, requestTime: after(-0.25), responseTime: after(0.5))
     func verdict(_ now: WallTime) -> ReuseRule.Verdict {
-      ReuseRule.decide(facts, fields: [:], mode: .standard, freshness: .http, now: now)
+      ReuseRule.decide(facts, fields: [:], mode: .standard, freshness: .http, now: now).verdict
     }
     let end = FreshnessRule.end(of: facts)
     #expect(end > facts.responseTime)

@@ -119,4 +119,40 @@ extension RedirectRule.Verdict {
     #expect(try follow("//other/b", from: from).request?.location == "http://other/b")
     #expect(try follow("http://ann:x@h/b", from: from).request?.location == "http://ann:x@h/b")
   }
+
+  // MARK: Freshness of what came by redirects
+
+  @Test func `a redirect leads on for ever, for a time, or once`() {
+    let now = WallTime(seconds: 784_111_777)
+    func lifetime(_ status: Int, _ fields: HeaderFields = [:]) -> Duration? {
+      RedirectRule.lifetime(LoadHead(status: status, fields: fields), now: now)
+    }
+    for status in [301, 308] {
+      #expect(lifetime(status) == nil)
+      for said in ["no-store", "no-cache", "max-age=0"] { #expect(lifetime(status, ["Cache-Control": said]) == .zero) }
+      #expect(lifetime(status, ["Cache-Control": "max-age=5"]) == .seconds(5))
+      for vary in ["Accept-Language", "*"] { #expect(lifetime(status, ["Vary": vary]) == .zero) }
+    }
+    for status in [302, 303, 307] {
+      #expect(lifetime(status) == .zero)
+      #expect(lifetime(status, ["Cache-Control": "max-age=5"]) == .seconds(5))
+      #expect(lifetime(status, ["Cache-Control": "max-age=5, no-store"]) == .zero)
+    }
+  }
+
+  @Test func `what they led to is fresh no longer, and keeps what it says`() {
+    let now = WallTime(seconds: 784_111_777)
+    func control(_ fields: HeaderFields, _ lifetime: Duration?) -> [String] {
+      let head = RedirectRule.answer(LoadHead(fields: fields), after: lifetime, now: now)
+      return head.fields.values(of: "Cache-Control")
+    }
+    let hour: HeaderFields = ["Cache-Control": "max-age=3600, must-revalidate"]
+    #expect(control(hour, nil) == ["max-age=3600, must-revalidate"])
+    #expect(control(hour, .seconds(3600)) == ["max-age=3600, must-revalidate"])
+    #expect(control(hour, .seconds(60)) == ["max-age=3600, must-revalidate", "max-age=60"])
+    #expect(control(hour, .zero) == ["max-age=3600, must-revalidate", "max-age=0"])
+    #expect(control(["Cache-Control": "max-age=100", "Age": "90"], .seconds(5)) == ["max-age=100", "max-age=95"])
+    #expect(control(["Cache-Control": "max-age=100", "Age": "90"], .seconds(50)) == ["max-age=100"])
+    #expect(control([:], .zero) == [])
+  }
 }

@@ -17,7 +17,17 @@ private func decide(
   after seconds: Double = 0, isSuspect: Bool = false
 ) -> ReuseRule.Verdict {
   ReuseRule.decide(
-    facts, fields: fields, mode: mode, freshness: freshness, now: received + .seconds(seconds), isSuspect: isSuspect)
+    facts, fields: fields, mode: mode, freshness: freshness, now: received + .seconds(seconds), isSuspect: isSuspect
+  ).verdict
+}
+
+private func reason(
+  _ facts: EntryFacts, fields: HeaderFields = [:], mode: CacheMode = .standard, freshness: Freshness = .http,
+  after seconds: Double = 0, isSuspect: Bool = false
+) -> AnswerReason {
+  ReuseRule.decide(
+    facts, fields: fields, mode: mode, freshness: freshness, now: received + .seconds(seconds), isSuspect: isSuspect
+  ).reason
 }
 
 private let stale = ReuseRule.Verdict.stale(conditions: [:])
@@ -113,8 +123,50 @@ private let stale = ReuseRule.Verdict.stale(conditions: [:])
     #expect(decide(stored) == .unusable)
     for mode in CacheMode.allCases {
       #expect(decide(facts(["Vary": "*", "Cache-Control": "max-age=600"]), mode: mode) == .unusable)
-      #expect(decide(facts(["Vary": "Accept-Language)"]), mode: mode, freshness: .immutable) == .unusable)
+      #expect(decide(facts(["Vary": "Accept-Language)"]), mode: mode) == .unusable)
     }
+  }
+
+  @Test func `what never changes has variants all the same, but no doubt about them`() {
+    let stored = facts(["Vary": "Accept"], varying: ["accept": "a"])
+    for freshness in [Freshness.immutable, .ttl(.seconds(9))] {
+      #expect(decide(stored, fields: ["Accept": "a"], freshness: freshness) == .fresh)
+      #expect(decide(stored, fields: ["Accept": "b"], freshness: freshness) == .unusable)
+      for vary in ["*", "Accept)"] { #expect(decide(facts(["Vary": vary]), freshness: freshness) == .fresh) }
+    }
+  }
+
+  // MARK: Reasons
+
+  @Test func `each decision says why`() {
+    let stored = facts(["Cache-Control": "max-age=60"])
+    #expect(reason(stored) == .fresh)
+    #expect(reason(stored, after: 60) == .expired)
+    #expect(reason(stored, isSuspect: true) == .undecodable)
+    #expect(reason(stored, after: -1) == .clock)
+    #expect(reason(stored, freshness: .ttl(.seconds(9)), after: -1) == .clock)
+    #expect(reason(stored, freshness: .ttl(.seconds(9)), after: 9) == .expired)
+    #expect(reason(stored.invalidated, freshness: .immutable) == .invalidated)
+    #expect(reason(facts(["Cache-Control": "no-cache"])) == .noCache)
+    #expect(reason(facts(["Vary": "A"], varying: ["a": "1"])) == .varies)
+    #expect(reason(facts(["Vary": "*"])) == .varies)
+  }
+
+  @Test func `so does each mode, and each directive of the request`() {
+    let stored = facts(["Cache-Control": "max-age=60"])
+    #expect(reason(stored, mode: .reload) == .reload)
+    #expect(reason(stored, mode: .noStore) == .noStore)
+    #expect(reason(stored, mode: .noCache) == .noCache)
+    for mode in [CacheMode.forceCache, .onlyIfCached] {
+      #expect(reason(stored, mode: mode) == .fresh)
+      #expect(reason(stored, mode: mode, after: 61) == .staleAllowed)
+    }
+    func asking(_ directive: String, after seconds: Double) -> AnswerReason {
+      reason(stored, fields: ["Cache-Control": directive], after: seconds)
+    }
+    #expect(asking("no-cache", after: 1) == .noCache && asking("max-age=0", after: 1) == .noCache)
+    #expect(asking("max-age=5", after: 6) == .expired && asking("min-fresh=5", after: 56) == .expired)
+    #expect(asking("max-stale", after: 61) == .staleAllowed && asking("max-stale", after: 1) == .fresh)
   }
 
   @Test(arguments: [

@@ -63,6 +63,19 @@ private func mayFailure(
     for status in [200, 206, 304, 412, 416, 429] { #expect(!mayFailure(status, ["Cache-Control": "max-age=60"])) }
   }
 
+  @Test func `no-store is why, where nothing was there and nothing is kept`() {
+    func reason(_ why: AnswerReason, _ control: String, _ freshness: Freshness = .http) -> AnswerReason {
+      let head = LoadHead(fields: ["Cache-Control": control])
+      return StoreRule.reason(why, head: head, requestFields: [:], freshness: freshness)
+    }
+    #expect(reason(.absent, "no-store") == .noStore)
+    #expect(reason(.absent, "max-age=9") == .absent && reason(.absent, "no-store", .immutable) == .absent)
+    #expect(reason(.expired, "no-store") == .expired && reason(.reload, "no-store") == .reload)
+    #expect(
+      StoreRule.reason(
+        .absent, head: LoadHead(), requestFields: ["Cache-Control": "no-store"], freshness: .http) == .noStore)
+  }
+
   @Test func `public is for all scopes, unless something else is said too`() {
     func isPublic(_ control: String) -> Bool { StoreRule.isPublic(LoadHead(fields: ["Cache-Control": control])) }
     #expect(isPublic("Public, max-age=60"))

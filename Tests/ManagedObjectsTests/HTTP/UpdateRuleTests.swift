@@ -62,9 +62,9 @@ private func updated(_ fields: HeaderFields) -> EntryFacts {
   }
 
   @Test func `after a 304 with a new lifetime the entry is fresh again`() {
-    let verdict = ReuseRule.decide(
+    let decision = ReuseRule.decide(
       updated(["Cache-Control": "max-age=100"]), fields: [:], mode: .standard, freshness: .http,
       now: WallTime(seconds: 100))
-    #expect(verdict == .fresh)
+    #expect(decision.verdict == .fresh && decision.reason == .fresh)
   }
 }

@@ -8,7 +8,8 @@ struct UserRegistryTests {
   private let registry = UserRegistry()
 
   private func seat(_ user: AnyObject, isAlive: Bool = true) -> (PlainSeat, (any CancellableSeat)?) {
-    registry.seat(user) { PlainSeat($0, isAlive: isAlive) }
+    let (seat, former) = registry.seat(user) { PlainSeat($0, isAlive: isAlive) }
+    return (seat, former.seat)
   }
 
   @Test func `a user's request is found until it is vacated, then nobody's is`() {
@@ -63,7 +64,7 @@ struct UserRegistryTests {
         for _ in 0..<2000 {
           let user = users[Int.random(in: 0..<3, using: &random)]
           let (seat, former) = registry.seat(user) { PlainSeat($0, isAlive: true) }
-          if let former = former as? PlainSeat {
+          if let former = former.seat as? PlainSeat {
             #expect(former.desk === seat.desk && former.timesReplaced.withLock { $0 } == 0)
             former.timesReplaced.withLock { $0 += 1 }
           }
@@ -83,7 +84,7 @@ struct UserRegistryTests {
       }
       #expect(registry.current(user) == nil)
       let (fresh, before) = registry.seat(user) { PlainSeat($0, isAlive: true) }
-      #expect(before == nil && registry.current(user) === fresh)
+      #expect(before.seat == nil && registry.current(user) === fresh)
     }
   }
 }

@@ -15,7 +15,7 @@ struct UserSeatTests {
   }
 
   private func ready(_ object: some Sendable) -> SeatEnding {
-    .ready(ObjectBox(object), Delivered(source: .network, head: LoadHead(), count: 1))
+    .ready(ObjectBox(object), Delivered(source: .network, reason: .absent, head: LoadHead(), count: 1))
   }
 
   private func progress(_ bytes: Int) -> LoadProgress { LoadProgress(receivedBytes: bytes, expectedBytes: 10) }
@@ -107,7 +107,7 @@ struct UserSeatTests {
     sit(user).end(ready(42), from: .library)
     #expect(user.endings.first?.error?.code == .undecodable)
     let other = RecordingUser.text(delivery: .direct)
-    sit(other).end(.content(Delivered(source: .file, head: LoadHead(), count: 0)), from: .library)
+    sit(other).end(.content(Delivered(source: .file, reason: .fresh, head: LoadHead(), count: 0)), from: .library)
     #expect(other.endings.first?.error?.code == .undecodable)
   }
 
@@ -131,6 +131,35 @@ struct UserSeatTests {
       let hasLeft = seat.cancel(.left, from: .user(nil))
       try done.wait()
       #expect(user.endings.map(\.reason) == [hasLeft ? .left : nil])
+    }
+  }
+
+  // MARK: Updates
+
+  @Test func `only a user that asks, and whose request has not ended, gets a seat for what a refresh brings`() {
+    let (asking, other) = (RecordingUser.text(delivery: later, wantsUpdates: true), RecordingUser.text())
+    #expect(sit(other).seatForUpdate(SeatID(number: 2), after: 7) == nil)
+    let seat = sit(asking)
+    #expect(seat.seatForUpdate(SeatID(number: 2), after: 7) != nil)
+    _ = registry.takeUpdate(of: asking)
+    seat.end(ready("x"), from: .library)
+    #expect(seat.seatForUpdate(SeatID(number: 3), after: 7) == nil, "its ending is set")
+    #expect(registry.takeUpdate(of: asking) == nil)
+  }
+
+  @Test func `an update is told once, after the ending, and only of another body`() throws {
+    for (generation, count) in [(UInt64(8), 1), (7, 0)] {
+      let user = RecordingUser.text(delivery: .direct, wantsUpdates: true)
+      let seat = sit(user)
+      let update = try #require(seat.seatForUpdate(SeatID(number: 2), after: 7))
+      seat.end(ready("old"), from: .library)
+      var delivered = Delivered(source: .network, reason: .expired, head: LoadHead(), count: 1)
+      delivered.generation = generation
+      for _ in 0..<2 { update.end(.ready(ObjectBox("new"), delivered), from: .library) }
+      #expect(user.updates.map(\.object) == Array(repeating: "new", count: count))
+      #expect(registry.takeUpdate(of: user) == nil)
+      let (_, former) = registry.seat(user) { UserSeat(user, SeatID(number: 4), ObjectRequest("mem:b"), at: $0) }
+      #expect(former.seat == nil && former.update == nil)
     }
   }
 }

@@ -4,12 +4,13 @@ internal import ManagedObjects
 
 /// What the tests with real servers need of the machine. `dev` installs it.
 package enum DebianPackage: String, CaseIterable, Sendable {
-  case nginx, lighttpd, openssl, python3
+  case caddy, nginx, lighttpd, openssl, python3
   /// Without the service that `tinyproxy` would set up.
   case tinyproxy = "tinyproxy-bin"
 
   package var binary: String {
     switch self {
+    case .caddy: "/usr/bin/caddy"
     case .nginx: "/usr/sbin/nginx"
     case .lighttpd: "/usr/sbin/lighttpd"
     case .openssl: "/usr/bin/openssl"

@@ -108,6 +108,36 @@ extension ServerProgram {
       })
   }
 
+  /// Caddy, HTTP/1.1, as it comes but for the folder.
+  /// - Parameter directives: Further lines for the one site.
+  package static func caddy(root: String, directives: String = "") -> ServerProgram {
+    ServerProgram(
+      package: .caddy, command: "\(DebianPackage.caddy.binary) run --config Caddyfile --adapter caddyfile",
+      files: { port in
+        let text = """
+          {
+            admin off
+            auto_https off
+          }
+          :\(port) {
+            bind 127.0.0.1
+            root * "\(root)"
+            file_server
+            log {
+              output file access.log {
+                roll_disabled
+              }
+              format json
+            }
+            \(directives)
+          }
+
+          """
+        return ["Caddyfile": text]
+      },
+      variables: ["HOME=.", "XDG_DATA_HOME=.", "XDG_CONFIG_HOME=."], opensPort: true)
+  }
+
   /// Python's `http.server`: HTTP/1.0, which closes after each reply.
   package static func python(root: String) -> ServerProgram {
     ServerProgram(

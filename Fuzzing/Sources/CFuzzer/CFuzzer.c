@@ -1,0 +1,2 @@
+// libFuzzer itself is linked by -sanitize=fuzzer.
+#include "CFuzzer.h"
