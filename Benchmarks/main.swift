@@ -16,7 +16,9 @@
 // between machines. Each network candidate runs in a process of its own, and each checks every byte that came.
 // Build with `-c release`.
 
+import Dispatch
 import Foundation
+import ManagedObjects
 
 let usage = """
   usage: Benchmarks cache   [--quick] [--json FILE] [--dir DIR]
@@ -65,19 +67,34 @@ do {
     try await CacheBenchmark(options).run()
   case "memory":
     guard let options = BenchmarkArguments(options, allowed: ["--quick", "--json", "--chart"]) else { exitWithUsage() }
-    try await MemoryBenchmark(options).run()
+    try wait { try await MemoryBenchmark(options).run() }
   case "network":
     guard let options = BenchmarkArguments(options, allowed: ["--quick", "--json", "--chart", "--dir"])
     else { exitWithUsage() }
     try NetworkBenchmark(options).run()
   // A process that `network` starts: does one job, and tells on standard output how it went.
-  case "candidate": try await CandidateProcess.run(options.first ?? "")
+  case "candidate":
+    let job = options.first ?? ""
+    try wait { try await CandidateProcess.run(job) }
   case "--help", "-h": print(usage, terminator: "")
   default: exitWithUsage()
   }
 } catch {
   FileHandle.standardError.write(Data("Benchmarks: \(error)\n".utf8))
   exit(1)
+}
+
+/// Blocks the main thread meanwhile: that of an asynchronous `main` ends, which tools that count instructions do not survive.
+func wait(_ work: @escaping @Sendable () async throws -> Void) throws {
+  let outcome = Lock<Result<Void, any Error>>(.success(()))
+  let done = DispatchGroup()
+  done.enter()
+  Task.detached {
+    do { try await work() } catch { outcome.withLock { $0 = .failure(error) } }
+    done.leave()
+  }
+  done.wait()
+  try outcome.withLock { $0 }.get()
 }
 
 func exitWithUsage() -> Never {

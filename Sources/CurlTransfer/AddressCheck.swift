@@ -5,17 +5,50 @@ internal import Glibc
 ///
 /// Two parsers that differ are how a request reaches another host than the one that was checked and keyed: libcurl
 /// takes `http:///evil/` for the host `evil`, for one.
-enum AddressCheck {
+///
+/// Transfers that follow one another mostly go to one server. What stands before the path is then the same text, which both
+/// read alike before; where it has no character but letters, digits, dots, hyphens and the colons, nothing in the path can
+/// change that (RFC 3986 section 3.2: the authority ends at the first slash). So it is not read again.
+struct AddressCheck {
+  /// `http://example.com:8080/`, found in order; "" for none.
+  private var approved = ""
+  private var origin = TransferOrigin(scheme: "", host: "", port: 0)
+
+  /// nil: both read the same.
+  mutating func failure(_ request: TransferRequest) -> TransferFailure? {
+    if !approved.isEmpty, request.url.utf8.starts(with: approved.utf8), request.origin == origin { return nil }
+    if let failure = Self.failure(request) { return failure }
+    (approved, origin) = (Self.plainStart(of: request.url), request.origin)
+    return nil
+  }
+
+  /// Up to the path; "" where it has characters that might be read in two ways.
+  private static func plainStart(of url: String) -> String {
+    let start = url.utf8.split(separator: 0x2F, maxSplits: 3, omittingEmptySubsequences: false)
+    guard start.count == 4, start[1].isEmpty, !start[2].isEmpty else { return "" }
+    let isPlain = [start[0], start[2]].joined().allSatisfy { byte in
+      switch byte {
+      case 0x2D, 0x2E, 0x30...0x3A, 0x61...0x7A: true
+      default: false
+      }
+    }
+    return isPlain ? String(url[..<start[3].startIndex]) : ""
+  }
+
   /// nil: both read the same.
   static func failure(_ request: TransferRequest) -> TransferFailure? {
-    guard let read = origin(of: request.url) else {
-      return refusal(request, "libcurl cannot read this URL")
-    }
+    // By the same flags as in the transfer.
+    let flags = UInt32(CURLU_PATH_AS_IS)
+    guard let handle = unsafe curl_url() else { return refusal(request, "libcurl has no memory") }
+    defer { unsafe curl_url_cleanup(handle) }
+    guard unsafe request.url.withCString({ unsafe curl_url_set(handle, CURLUPART_URL, $0, flags) }) == CURLUE_OK
+    else { return refusal(request, "libcurl cannot read this URL") }
     let told = request.origin
-    guard read.scheme == told.scheme.lowercased(), read.port == told.port,
-      plain(read.host) == plain(told.host), !told.host.isEmpty
-    else { return refusal(request, "libcurl reads another address in this URL") }
-    return nil
+    let isSame =
+      unsafe has(handle, CURLUPART_SCHEME) { unsafe strcasecmp($0, told.scheme) == 0 }
+      && has(handle, CURLUPART_PORT) { unsafe strtol($0, nil, 10) == told.port }
+      && has(handle, CURLUPART_HOST) { unsafe isHost($0, told.host) }
+    return isSame ? nil : refusal(request, "libcurl reads another address in this URL")
   }
 
   private static func refusal(_ request: TransferRequest, _ why: String) -> TransferFailure {
@@ -24,24 +57,20 @@ enum AddressCheck {
       message: "Nothing was sent to \(request.origin.host): \(why).")
   }
 
-  /// What libcurl makes of the text, by the same flags as in the transfer; nil when it refuses it.
-  static func origin(of url: String) -> TransferOrigin? {
-    guard let handle = unsafe curl_url() else { return nil }
-    defer { unsafe curl_url_cleanup(handle) }
-    let flags = UInt32(CURLU_PATH_AS_IS)
-    guard unsafe url.withCString({ unsafe curl_url_set(handle, CURLUPART_URL, $0, flags) }) == CURLUE_OK,
-      let scheme = unsafe part(CURLUPART_SCHEME, of: handle), let host = unsafe part(CURLUPART_HOST, of: handle),
-      let port = unsafe part(CURLUPART_PORT, of: handle).flatMap({ Int($0) })
-    else { return nil }
-    return TransferOrigin(scheme: scheme, host: host, port: port)
-  }
-
-  private static func part(_ part: CURLUPart, of handle: OpaquePointer) -> String? {
+  /// Whether libcurl read this part, and the check takes it.
+  private static func has(
+    _ handle: OpaquePointer, _ part: CURLUPart, _ check: (UnsafePointer<CChar>) -> Bool
+  ) -> Bool {
     var text: UnsafeMutablePointer<CChar>?
     guard unsafe curl_url_get(handle, part, &text, UInt32(CURLU_DEFAULT_PORT)) == CURLUE_OK, let text = unsafe text
-    else { return nil }
+    else { return false }
     defer { unsafe curl_free(text) }
-    return unsafe String(cString: text)
+    return unsafe check(text)
+  }
+
+  private static func isHost(_ read: UnsafePointer<CChar>, _ told: String) -> Bool {
+    guard !told.isEmpty, !told.utf8.contains(0) else { return false }
+    return unsafe strcasecmp(read, told) == 0 || plain(String(cString: read)) == plain(told)
   }
 
   /// A host in one spelling: lower case, IPv6 as inet_ntop(3) writes it.

@@ -28,6 +28,14 @@ package final class CurlEngine: Sendable {
     return id
   }
 
+  /// Has the engine's thread do this, between two looks at its transfers: what is begun and ended there stays in one
+  /// thread's caches and memory. False: the engine is closed.
+  package func run(_ work: @escaping @Sendable () -> Void) -> Bool {
+    guard let isFirst = inbox.run(work) else { return false }
+    if isFirst { startThread() }
+    return true
+  }
+
   /// Ends a transfer as `.stopped`. After its end this does nothing.
   package func stop(_ id: TransferID) { inbox.post(.stop(id)) }
 
@@ -61,8 +69,13 @@ extension EngineInbox {
     close()
     var commands: [Command] = []
     _ = take(into: &commands)
-    for case .start(let id, let request, let receiver) in commands {
-      Transfer(id: id, request: request, receiver: receiver).end(.other, "the system has no thread or memory for it")
+    for command in commands {
+      switch command {
+      case .start(let id, let request, let receiver):
+        Transfer(id: id, request: request, receiver: receiver).end(.other, "the system has no thread or memory for it")
+      case .run(let work): work()
+      case .stop, .resume: break
+      }
     }
   }
 }

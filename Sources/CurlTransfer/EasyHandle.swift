@@ -12,6 +12,7 @@ internal import Glibc
   /// Of the addresses that were found, the first that is not allowed.
   var refusedAddress: AddressRefusal?
   private var isPaused = false
+  private var address = AddressCheck()
   private var fields: UnsafeMutablePointer<curl_slist>?
   /// What `fields` was built from.
   private var fieldLines: [UInt8] = []
@@ -44,7 +45,7 @@ internal import Glibc
     refusedAddress = nil
     self.transfer = transfer
     let request = transfer.request
-    if let failure = AddressCheck.failure(request) ?? fieldFailure(request) { return failure }
+    if let failure = address.failure(request) ?? fieldFailure(request) { return failure }
     setCallbacks()
     setLimits(request)
     setConnection(request)

@@ -9,6 +9,7 @@ final class EngineInbox: Sendable {
   enum Command: Sendable {
     /// Boxed, since the others are far smaller and all are copied about.
     indirect case start(TransferID, TransferRequest, any TransferReceiver)
+    case run(@Sendable () -> Void)
     case stop(TransferID)
     case resume(TransferID)
   }
@@ -36,6 +37,18 @@ final class EngineInbox: Sendable {
     }
     posted?.sleeper?.wake()
     return posted.map { ($0.id, $0.isFirst) }
+  }
+
+  /// nil: the engine is closed and the work will not be done. True: there is no thread yet.
+  func run(_ work: @escaping @Sendable () -> Void) -> Bool? {
+    let posted = state.withLock { state -> (isFirst: Bool, sleeper: MultiHandle?)? in
+      guard !state.isClosing else { return nil }
+      state.lastNumber += 1
+      state.commands.append(.run(work))
+      return (state.lastNumber == 1, state.sleeper.take())
+    }
+    posted?.sleeper?.wake()
+    return posted?.isFirst
   }
 
   func post(_ command: Command) {

@@ -45,6 +45,7 @@ final class EngineLoop {
   private func perform(_ command: EngineInbox.Command) {
     switch command {
     case .start(let id, let request, let receiver): start(Transfer(id: id, request: request, receiver: receiver))
+    case .run(let work): work()
     case .stop(let id): stop(id)
     case .resume(let id): resume(id)
     }
@@ -103,8 +104,14 @@ final class EngineLoop {
       easy.transfer?.end(.closed)
       easy.clear()
     }
-    for case .start(let id, let request, let receiver) in commands {
-      Transfer(id: id, request: request, receiver: receiver).end(.closed)
+    // What runs now may leave more; that is refused, since the inbox is closed.
+    for command in commands {
+      switch command {
+      case .start(let id, let request, let receiver):
+        Transfer(id: id, request: request, receiver: receiver).end(.closed)
+      case .run(let work): work()
+      case .stop, .resume: break
+      }
     }
     running = [:]
     commands = []

@@ -21,19 +21,19 @@ package struct TransferFields: Hashable, Sendable {
   /// Of one type, since what is generic is not specialised for callers in another module: it would ask for each byte
   /// through a table.
   package mutating func append(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
-    guard !name.isEmpty, name.allSatisfy(Self.isTokenByte), !value.contains(where: { [0, 0x0A, 0x0D].contains($0) })
-    else {
+    guard Self.isToken(name), !value.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
       refusedName = refusedName ?? String(decoding: name, as: UTF8.self)
       return
     }
     // The length and coding of the body are said by libcurl, which knows them: two opinions are request smuggling.
     if Self.isFraming(name) { return }
-    lines.reserveCapacity(lines.count + name.count + value.count + 3)
+    if lines.isEmpty { lines.reserveCapacity(256) }
     lines.append(contentsOf: name)
     if value.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
       lines.append(0x3B)
     } else {
-      lines.append(contentsOf: [0x3A, 0x20])
+      lines.append(0x3A)
+      lines.append(0x20)
       lines.append(contentsOf: value)
     }
     lines.append(0)
@@ -50,7 +50,9 @@ package struct TransferFields: Hashable, Sendable {
     return false
   }
 
-  private static func isFraming(_ name: some Collection<UInt8>) -> Bool {
+  private static func isToken(_ name: ArraySlice<UInt8>) -> Bool { !name.isEmpty && name.allSatisfy(isTokenByte) }
+
+  private static func isFraming(_ name: ArraySlice<UInt8>) -> Bool {
     switch name.count {
     case 6: isSame(name, "expect")
     case 14: isSame(name, "content-length")
@@ -60,7 +62,7 @@ package struct TransferFields: Hashable, Sendable {
   }
 
   /// Without case.
-  private static func isSame(_ name: some Collection<UInt8>, _ other: String) -> Bool {
+  private static func isSame(_ name: ArraySlice<UInt8>, _ other: String) -> Bool {
     name.count == other.utf8.count && zip(name, other.utf8).allSatisfy { folded($0) == folded($1) }
   }
 

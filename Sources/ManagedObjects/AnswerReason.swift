@@ -43,3 +43,14 @@ public enum AnswerReason: String, Hashable, Sendable, CaseIterable {
     }
   }
 }
+
+extension CacheMode {
+  /// Why nothing that is stored is looked at; nil: it is.
+  var passesOver: AnswerReason? {
+    switch self {
+    case .reload: .reload
+    case .noStore: .noStore
+    case .standard, .noCache, .forceCache, .onlyIfCached: nil
+    }
+  }
+}

@@ -46,8 +46,11 @@ func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
 
 /// tchar of RFC 9110 section 5.6.2.
 func isTokenByte(_ byte: UInt8) -> Bool {
-  if isLetter(byte) || isDigit(byte) { return true }
-  return "!#$%&'*+-.^_`|~".utf8.contains(byte)
+  switch byte {
+  case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+  case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+  default: false
+  }
 }
 
 /// A character for each byte.

@@ -17,6 +17,9 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   /// The fields, a line each; see above.
   package private(set) var block: [UInt8] = []
+  /// Which names may be here, a bit for some of them: every response is asked for some twenty names, most of which it
+  /// does not have.
+  private var nameBits: UInt64 = 0
   /// The name of the first field that could not be added; nil when all were in order.
   public private(set) var refusedName: String?
 
@@ -31,6 +34,7 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
     let bytes = Array(lines)
     if Self.isBlock(bytes) {
       block = bytes
+      for line in self.lines { nameBits |= Self.bit(count: line.name.count, first: bytes[line.name.lowerBound]) }
       return
     }
     for line in bytes.split(separator: 0x0A) {
@@ -63,8 +67,9 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   /// All values of that name as one list, joined by ", " (RFC 9110 section 5.3); nil when there is none.
   public func list(of name: String) -> String? {
-    let all = values(of: name)
-    return all.isEmpty ? nil : all.joined(separator: ", ")
+    guard let first = find(name) else { return nil }
+    guard find(name, from: first.whole.upperBound) != nil else { return text(block[first.value]) }
+    return values(of: name).joined(separator: ", ")
   }
 
   public func contains(_ name: String) -> Bool { find(name) != nil }
@@ -79,11 +84,12 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   /// Adds a field given as bytes, as a loader receives it.
   package mutating func append(name: some Collection<UInt8>, value: some Collection<UInt8>) {
-    guard !name.isEmpty, name.allSatisfy(Self.isTokenByte), !value.contains(where: { [0, 0x0A, 0x0D].contains($0) })
+    guard !name.isEmpty, name.allSatisfy(isTokenByte), !value.contains(where: { [0, 0x0A, 0x0D].contains($0) })
     else {
       refusedName = refusedName ?? String(decoding: name, as: UTF8.self)
       return
     }
+    nameBits |= Self.bit(count: name.count, first: name.first ?? 0)
     block.append(contentsOf: name)
     block.append(0x3A)
     block.append(0x20)
@@ -91,12 +97,51 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
     block.append(0x0A)
   }
 
+  /// The same for a field whose name is known to be a token, and whose value to have no CR, LF or NUL.
+  mutating func append(read bytes: [UInt8], name: Range<Int>, value: Range<Int>) {
+    nameBits |= Self.bit(count: name.count, first: bytes[name.lowerBound])
+    // Mostly it stands there just as it is kept.
+    if value.lowerBound == name.upperBound + 2, bytes[name.upperBound + 1] == 0x20 {
+      block.append(contentsOf: bytes[name.lowerBound..<value.upperBound])
+    } else {
+      block.append(contentsOf: bytes[name])
+      block.append(0x3A)
+      block.append(0x20)
+      block.append(contentsOf: bytes[value])
+    }
+    block.append(0x0A)
+  }
+
+  mutating func reserveCapacity(_ bytes: Int) { block.reserveCapacity(bytes) }
+
   public mutating func remove(_ name: String) {
     var start = 0
     while let line = find(name, from: start) {
       block.removeSubrange(line.whole)
       start = line.whole.lowerBound
     }
+  }
+
+  /// Removes the fields whose name is taken.
+  mutating func removeAll(where isTaken: (Span<UInt8>) -> Bool) {
+    var rest = lines
+    while let line = rest.next() {
+      guard isTaken(block.span.extracting(line.name)) else { continue }
+      block.removeSubrange(line.name.lowerBound..<(line.value.upperBound + 1))
+      rest = Lines(block: block, start: line.name.lowerBound)
+    }
+  }
+
+  /// By the fields alone: bits may be left of names that were removed.
+  public static func == (left: HeaderFields, right: HeaderFields) -> Bool {
+    left.block == right.block && left.refusedName == right.refusedName
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(block) }
+
+  /// Each field as the bytes it is, in order.
+  func forEachBytes(_ body: (_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void) {
+    for line in lines { body(block[line.name], block[line.value]) }
   }
 
   public func makeIterator() -> Iterator { Iterator(lines: lines.makeIterator()) }
@@ -114,11 +159,16 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   private var lines: Lines { Lines(block: block) }
 
-  /// The next line of that name from a line's beginning on. Every response is asked for some twenty names, most of which
-  /// are not there, so this takes nothing apart.
+  /// The same for names that differ in letter case only.
+  private static func bit(count: Int, first: UInt8) -> UInt64 {
+    1 << UInt64((count &* 11 &+ Int(first | 0x20)) & 63)
+  }
+
+  /// The next line of that name from a line's beginning on. Takes nothing apart.
   private func find(_ name: String, from start: Int = 0) -> (whole: Range<Int>, value: Range<Int>)? {
     let bytes = block.span
     let wanted = name.utf8.span
+    guard !wanted.isEmpty, nameBits & Self.bit(count: wanted.count, first: wanted[0]) != 0 else { return nil }
     var start = start
     while start < bytes.count {
       var at = start
@@ -141,10 +191,12 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
     mutating func next() -> Line? {
       guard start < block.count else { return nil }
-      let colon = block[start...].firstIndex(of: 0x3A) ?? block.count
-      let end = block[start...].firstIndex(of: 0x0A) ?? block.count
+      var colon = start
+      while colon < block.count, block[colon] != 0x3A { colon += 1 }
+      var end = colon
+      while end < block.count, block[end] != 0x0A { end += 1 }
       defer { start = end + 1 }
-      return Line(name: start..<colon, value: (colon + 2)..<end)
+      return Line(name: start..<colon, value: Swift.min(colon + 2, end)..<end)
     }
   }
 
@@ -180,15 +232,6 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
       bytes.append(UInt8(scalar.value))
     }
     return bytes
-  }
-
-  /// tchar of RFC 9110 section 5.6.2.
-  private static func isTokenByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
-    default: false
-    }
   }
 }
 

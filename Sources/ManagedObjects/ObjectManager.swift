@@ -71,8 +71,7 @@ public final class ObjectManager: Sendable {
   public nonisolated(nonsending) func object<Object: Sendable>(
     for request: ObjectRequest, decodedBy decoder: ObjectDecoder<Object>
   ) async throws(ObjectError) -> Object {
-    if let ready = core.peekCounting(request, decoder) { return ready }
-    return try await answer(for: request, decodedBy: decoder).object
+    try await core.object(request, decoder)
   }
 
   public nonisolated(nonsending) func object<Object: Decodable & Sendable>(

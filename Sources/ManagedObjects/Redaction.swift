@@ -6,6 +6,7 @@
 /// parameter, in query or fragment, that is named like a secret. Controls and characters that change the order of text
 /// are escaped, so that a log line stays one line. At most 500 characters; the rest is "…".
 package func redacted(_ url: String) -> String {
+  if RedactionRule.hasNothingToHide(url) { return url }
   // Works on bytes: as characters, a sign and a combining mark behind it would be one, and no sign any more.
   let bytes = Array(url.utf8.prefix(RedactionRule.limitBytes))
   let isWhole = bytes.count == url.utf8.count
@@ -36,6 +37,12 @@ private enum RedactionRule {
   static let mask = Array("REDACTED".utf8)[...]
   /// More of a text is not looked at: only a twentieth of it could be shown.
   static let limitBytes = 8192
+
+  /// Short and printable, without what ends a userinfo and what gives a parameter its value: as most URLs are.
+  static func hasNothingToHide(_ text: String) -> Bool {
+    text.utf8.count <= RedactedText.limit
+      && text.utf8.allSatisfy { 0x20...0x7E ~= $0 && $0 != Byte.at && $0 != UInt8(ascii: "=") }
+  }
 
   /// What separates one parameter from the next.
   static func isParameterMark(_ byte: UInt8) -> Bool {
@@ -115,7 +122,7 @@ private enum RedactionRule {
 
 /// Collects at most 500 characters, all of them printable.
 private struct RedactedText {
-  private static let limit = 500
+  static let limit = 500
   private var scalars = String.UnicodeScalarView()
   private var count = 0
   private var isCut = false

@@ -44,23 +44,31 @@ extension Core {
     _ request: ObjectRequest, _ seat: any Seat, whenFull: ObjectRequest.WhenFull, output: OutputTarget? = nil,
     caller: Caller
   ) -> Handler? {
-    let key: HandlerKey
-    switch handlerKey(request) {
-    case .success(let valid): key = valid
+    switch asked(request) {
+    case .success(let asked): return ask(asked, seat, whenFull: whenFull, output: output, caller: caller)
     case .failure(let error):
       seat.end(.failed(error), from: caller)
       return nil
     }
+  }
+
+  @discardableResult
+  func ask(
+    _ asked: Asked, _ seat: any Seat, whenFull: ObjectRequest.WhenFull, output: OutputTarget? = nil, caller: Caller
+  ) -> Handler? {
+    let request = asked.request
     let joiner = CoreState.Joiner(
       seat: seat,
       wish: HandlerState.Wish(
         representation: seat.representation, priority: request.priority,
         holdsPlace: (request.whenFull ?? whenFull) == .wait),
-      locations: request.locations, whenFull: request.whenFull ?? whenFull, output: output)
-    return ask(key, joiner, timeout: request.timeout ?? policy.timeout, caller)
+      locations: request.locations, whenFull: request.whenFull ?? whenFull, output: output,
+      firstLocation: asked.location)
+    return ask(asked.key, joiner, timeout: request.timeout ?? policy.timeout, caller)
   }
 
   private func ask(_ key: HandlerKey, _ joiner: CoreState.Joiner, timeout: Duration?, _ caller: Caller) -> Handler? {
+    var joiner = joiner
     while true {
       let ready = ready(key, joiner.seat.representation)
       if let ready, let reason = whyUsable(ready, key) {
@@ -72,6 +80,7 @@ extension Core {
         answer(joiner.seat, ready, key, .staleWhileRevalidate, caller, awaiting: refresh)
         return nil
       }
+      joiner.hasReady = ready != nil
       if joiner.whenFull == .bumpOldest { dropDeadUsers() }
       switch join(key, joiner, unlessChangedSince: ready) {
       case .joined(let handler):
@@ -177,16 +186,31 @@ extension Core {
 
   /// The object if it is ready in memory and may be used; nothing is loaded.
   func peek<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Object? {
-    guard case .success(let key) = handlerKey(request), let ready = ready(key, decoder.representation),
-      whyUsable(ready, key) != nil, key.refusal(ofBytes: ready.count) == nil
+    guard case .success(let asked) = asked(request) else { return nil }
+    return peek(asked.key, decoder)
+  }
+
+  func peek<Object: Sendable>(_ key: HandlerKey, _ decoder: ObjectDecoder<Object>) -> Object? {
+    guard let ready = ready(key, decoder.representation), whyUsable(ready, key) != nil,
+      key.refusal(ofBytes: ready.count) == nil
     else { return nil }
     return ready.box.object(as: Object.self)
   }
 
   // MARK: What is asked for
 
+  /// A request that has been read.
+  struct Asked: Sendable {
+    let request: ObjectRequest
+    let key: HandlerKey
+    /// Of its first URL, where that names the object.
+    let location: URLRule.Location?
+  }
+
   /// What requests must share to share a handler; or what is wrong with this one.
-  func handlerKey(_ request: ObjectRequest) -> Result<HandlerKey, ObjectError> {
+  func handlerKey(_ request: ObjectRequest) -> Result<HandlerKey, ObjectError> { asked(request).map(\.key) }
+
+  func asked(_ request: ObjectRequest) -> Result<Asked, ObjectError> {
     if let name = request.fields.refusedName {
       return .failure(
         ObjectError(
@@ -194,32 +218,34 @@ extension Core {
           "The header field “\(name)” has a name or value that HTTP does not allow; leave out CR, LF, "
             + "NUL and characters above U+00FF."))
     }
-    return id(of: request).map { id in
+    return id(of: request).map { named in
       var key = HandlerKey(
-        id: id,
+        id: named.id,
         scope: scopes.scope(named: request.credentialScope, fields: request.fields) {
           SHA256Digest(of: $0, key: processSecret).hex
         },
         fields: request.fields, mode: request.mode, freshness: request.freshness ?? policy.freshness,
         limitBytes: request.limitBytes)
       key.mayUseAnonymous = request.credentialScope == nil && scopes.isCookieOnly(request.fields)
-      return key
+      return Asked(request: request, key: key, location: named.location)
     }
   }
 
-  func id(of request: ObjectRequest) -> Result<ObjectID, ObjectError> {
+  private func id(
+    of request: ObjectRequest
+  ) -> Result<(id: ObjectID, location: URLRule.Location?), ObjectError> {
     if let oid = request.oid {
       guard !oid.isEmpty else {
         return .failure(
           ObjectError(.invalidRequest, "The oid is empty; give the object a name, or nil to name it by its URL."))
       }
-      return .success(ObjectID(oid, namespace: request.namespace))
+      return .success((ObjectID(oid, namespace: request.namespace), nil))
     }
     guard let first = request.locations.first else {
       return .failure(ObjectError(.invalidURL, "The request has neither an oid nor a URL."))
     }
     return URLRule.parse(first)
-      .map { ObjectID($0.key, kind: .url, namespace: request.namespace) }
+      .map { (ObjectID($0.key, kind: .url, namespace: request.namespace), $0) }
       .mapError { ObjectError(invalid: first, $0) }
   }
 }

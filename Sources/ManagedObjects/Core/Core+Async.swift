@@ -6,25 +6,35 @@ extension Core {
     _ request: ObjectRequest, _ decoder: ObjectDecoder<Object>, output: OutputTarget?,
     _ progress: (@Sendable (LoadProgress) -> Void)?
   ) async throws(ObjectError) -> Answer<Object> {
+    try await answer(try asked(request).get(), decoder, output: output, progress)
+  }
+
+  /// The object alone; one that is ready costs nothing more than a look into memory.
+  nonisolated(nonsending) func object<Object: Sendable>(
+    _ request: ObjectRequest, _ decoder: ObjectDecoder<Object>
+  ) async throws(ObjectError) -> Object {
+    let asked = try asked(request).get()
+    if let ready = peek(asked.key, decoder), countHit() { return ready }
+    return try await answer(asked, decoder, output: nil, nil).object
+  }
+
+  private nonisolated(nonsending) func answer<Object: Sendable>(
+    _ asked: Asked, _ decoder: ObjectDecoder<Object>, output: OutputTarget?,
+    _ progress: (@Sendable (LoadProgress) -> Void)?
+  ) async throws(ObjectError) -> Answer<Object> {
     let seat = WaiterSeat(makeSeatID(), decoder, progress)
-    ask(request, seat, whenFull: .wait, output: output, caller: .library)
-    let result = await withTaskCancellationHandler {
+    ask(asked, seat, whenFull: .wait, output: output, caller: .library)
+    let ending = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in seat.wait(continuation) }
     } onCancel: {
       giveUp(seat)
     }
-    return try result.get()
+    return try seat.answer(of: ending)
   }
 
   private func giveUp(_ seat: any Seat) {
     seat.end(.cancelled(.left), from: .library)
     leave(seat.id, .left)
-  }
-
-  /// A hit before anything is made.
-  func peekCounting<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Object? {
-    guard let object = peek(request, decoder), countHit() else { return nil }
-    return object
   }
 
   nonisolated(nonsending) func prefetch(_ requests: [ObjectRequest]) async -> [Int: ObjectError] {

@@ -3,7 +3,9 @@ extension Core {
   func decode(_ job: DecodeJob) {
     let key = MemoryKey(id: job.key.id, scope: job.key.scope, representation: job.representation)
     // The same body has been decoded before: a revalidated object is the same object.
-    if let ready = memory.find(key), ready.facts.generation == job.body.facts.generation {
+    if job.body.loaded.source != .network, let ready = memory.find(key),
+      ready.facts.generation == job.body.facts.generation
+    {
       if job.body.mayKeep { memory.replaceFacts(job.body.facts, for: key) }
       return decoded(job, .success(DecodedObject(box: ready.box, cost: nil)))
     }

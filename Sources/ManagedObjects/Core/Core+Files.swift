@@ -5,13 +5,8 @@ extension Core {
   // MARK: Looking up
 
   func lookUp(_ handler: HandlerID, _ key: HandlerKey) {
-    guard let backend, key.mode != .reload, key.mode != .noStore else {
-      switch key.mode {
-      case .noStore: return lookedUp(handler, .nothing(.noStore))
-      case .reload: return lookedUp(handler, .nothing(.reload))
-      default: return lookedUp(handler, memoryBase(handler, key, else: .absent))
-      }
-    }
+    if let why = key.mode.passesOver { return lookedUp(handler, .nothing(why)) }
+    guard let backend else { return lookedUp(handler, memoryBase(handler, key, else: .absent)) }
     filePool.run { [self] in
       let found = find(key, in: backend)
       if case .nothing(let why) = found { return lookedUp(handler, memoryBase(handler, key, else: why)) }
@@ -152,9 +147,7 @@ extension Core {
     _ job: StoreJob, _ head: LoadHead, _ body: ReceivedBody, in backend: (any CacheBackend)?
   ) -> Result<LoadedBody, ObjectError> {
     let mayStore = mayStore(head, job.key)
-    let facts = EntryFacts(
-      head: StoreRule.stored(head), requestTime: job.times.request, responseTime: job.times.response,
-      varying: StoreRule.varying(head: head, requestFields: job.key.fields, secrets: secrets))
+    let facts = facts(head, job.key, job.times)
     let kept: Loaded.Body
     switch body {
     case .memory(let data):
@@ -167,10 +160,28 @@ extension Core {
       do throws(ObjectError) { kept = try commit(entry, facts, job.key) } catch { return .failure(error) }
     }
     let loaded = Loaded(id: job.key.id, head: head, source: .network, body: kept)
-    let reason = StoreRule.reason(
-      job.reason, head: head, requestFields: job.key.fields, freshness: job.key.freshness)
+    let reason = reason(job.reason, head, job.key, isKept: mayStore)
     return .success(
       LoadedBody(loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: true, reason: reason))
+  }
+
+  private func reason(_ why: AnswerReason, _ head: LoadHead, _ key: HandlerKey, isKept: Bool) -> AnswerReason {
+    isKept ? why : StoreRule.reason(why, head: head, requestFields: key.fields, freshness: key.freshness)
+  }
+
+  /// A body in memory that no backend is to have.
+  func usable(_ outcome: LoadOutcome, _ key: HandlerKey, _ times: LoadTimes) -> LoadedBody? {
+    guard backend == nil, case .body(let head, .memory(let data)) = outcome else { return nil }
+    let mayStore = mayStore(head, key)
+    return LoadedBody(
+      loaded: Loaded(id: key.id, head: head, source: .network, body: .memory(data)), facts: facts(head, key, times),
+      mayKeep: mayStore, hasBytes: true, reason: reason(.absent, head, key, isKept: mayStore))
+  }
+
+  private func facts(_ head: LoadHead, _ key: HandlerKey, _ times: LoadTimes) -> EntryFacts {
+    EntryFacts(
+      head: StoreRule.stored(head), requestTime: times.request, responseTime: times.response,
+      varying: StoreRule.varying(head: head, requestFields: key.fields, secrets: secrets))
   }
 
   func mayStore(_ head: LoadHead, _ key: HandlerKey) -> Bool {

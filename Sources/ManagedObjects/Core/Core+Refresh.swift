@@ -47,11 +47,12 @@ extension Core {
   private func join(_ refresh: Refresh, _ seat: any Seat) {
     var key = refresh.key
     key.isRefresh = true
-    let joiner = CoreState.Joiner(
+    var joiner = CoreState.Joiner(
       seat: seat,
       wish: HandlerState.Wish(representation: seat.representation, priority: .low, holdsPlace: true),
       locations: refresh.locations, whenFull: .wait, output: nil)
-    let hasJoined = stepForResult { state -> (Bool, [Work]) in
+    joiner.hasReady = backend == nil
+    let hasJoined = stepForResult { [joiner] state -> (Bool, [Work]) in
       guard let (_, work) = state.join(key, joiner, now: time.now) else { return (false, []) }
       return (true, work)
     }

@@ -26,6 +26,8 @@ final class Core: Sendable {
   private let state: Lock<CoreState>
   private let lastSeat = Lock<UInt64>(0)
   private let beginnings = Trampoline()
+  /// The loader of all that is HTTP, where nothing else has a say in it.
+  private let curl: CurlLoader?
 
   init(
     loaders: [any Loader], backend: (any CacheBackend)?, interceptors: [any Interceptor], policy: Policy,
@@ -34,6 +36,7 @@ final class Core: Sendable {
     self.loaders = loaders
     self.backend = backend
     self.interceptors = interceptors
+    curl = interceptors.isEmpty ? loaders.first as? CurlLoader : nil
     self.policy = policy
     self.time = time
     scopes = ScopeRule(secretFields: policy.secretFields)
@@ -45,7 +48,8 @@ final class Core: Sendable {
       CoreState(
         CoreState.Settings(
           policy: policy,
-          limitTransfers: max(1, min(policy.limitTransfers, Machine.limitDescriptors / 4)))))
+          limitTransfers: max(1, min(policy.limitTransfers, Machine.limitDescriptors / 4)), hasBackend: backend != nil))
+    )
   }
 
   /// One step of the state, and what follows from it.
@@ -78,7 +82,7 @@ final class Core: Sendable {
     switch work {
     // What ends at once lets the next begin: one after the other, not ever deeper into the stack.
     case .lookUp(let handler, let key): beginnings.run { [self] in lookUp(handler, key) }
-    case .attempt(let job): beginnings.run { [self] in attempt(job) }
+    case .attempt(let job): begin(job)
     case .cancelAttempt(let attempt): attempt.cancel()
     case .beginExchange(let exchange): beginnings.run { exchange.begin() }
     case .closeExchange(let exchange): exchange.close()
@@ -91,6 +95,7 @@ final class Core: Sendable {
     case .retry(let handler, let attempts, let delay):
       later(delay) { core in core.step { $0.retryDue(handler, attempts: attempts, now: core.time.now) } }
     case .startTransfers(let delay): later(delay) { core in core.step { $0.hostsDue(now: core.time.now) } }
+    case .refill: onLoaderThread { [self] in step { $0.refill(now: self.time.now) } }
     case .sweep(let delay): later(delay) { core in core.sweep() }
     case .cancelTimer(let timer): timer.cancel()
     case .release(let record): withExtendedLifetime(record) {}
@@ -126,29 +131,44 @@ final class Core: Sendable {
 
   // MARK: Attempts
 
+  /// Where the bytes will come is where all that goes with them is made, and dropped again. Other loaders, and
+  /// interceptors, may do what they like: they begin here.
+  private func begin(_ job: AttemptJob) {
+    if job.request.isHTTP {
+      onLoaderThread { [self] in attempt(job) }
+    } else {
+      beginnings.run { [self] in attempt(job) }
+    }
+  }
+
+  private func onLoaderThread(_ work: @escaping @Sendable () -> Void) {
+    if let curl { curl.onOwnThread(work) } else { beginnings.run(work) }
+  }
+
   private func attempt(_ job: AttemptJob) {
+    guard !job.ticket.isCancelled else { return }
+    let begun = time.wallNow
     let attempt = LoadAttempt(
       loaders: loaders, interceptors: interceptors, plan: intakePlan(job), number: job.number,
       LoadAttempt.Listener(
-        progress: { [self] progress in step { $0.progressed(job.handler, number: job.number, progress) } },
-        end: { [self] outcome in
-          if case .status(let head, let start) = outcome { storeFailure(head, start, job) }
-          step {
-            $0.attemptEnded(
-              job.handler, number: job.number, outcome, now: self.time.now, wallNow: self.time.wallNow,
-              random: Double.random(in: 0..<1))
-          }
+        progress: { [self] progress in
+          guard let shown = job.face.note(progress) else { return }
+          step { $0.progressed(job.handler, number: job.number, shown) }
         },
-        measured: { [self] timings in
-          step {
-            $0.measured(job.handler, number: job.number, timings)
-            return []
-          }
+        end: { [self] outcome, timings in
+          ended(job, outcome, LoadTimes(request: begun, response: time.wallNow), timings)
         }))
-    let isWanted = stepForResult {
-      ($0.attach(attempt, to: job.handler, number: job.number, at: self.time.wallNow), [])
+    if job.ticket.admit(attempt) { attempt.start(job.request) }
+  }
+
+  private func ended(_ job: AttemptJob, _ outcome: LoadOutcome, _ times: LoadTimes, _ timings: LoadTimings?) {
+    job.ticket.letGo()
+    if case .status(let head, let start) = outcome { storeFailure(head, start, job) }
+    let end = CoreState.AttemptEnd(
+      outcome: outcome, usable: usable(outcome, job.key, times), times: times, timings: timings)
+    step {
+      $0.attemptEnded(job.handler, number: job.number, end, now: self.time.now) { Double.random(in: 0..<1) }
     }
-    if isWanted { attempt.start(job.request) }
   }
 
   private func intakePlan(_ job: AttemptJob) -> IntakePlan {

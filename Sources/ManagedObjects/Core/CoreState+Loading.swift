@@ -10,15 +10,29 @@ extension CoreState {
     case nothing(AnswerReason)
   }
 
+  /// Where there is no backend, and nothing in memory to ask the server about, it is known that there is nothing.
+  mutating func lookUp(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
+    guard let record = handlers[id] else { return }
+    if settings.hasBackend || record.mayHaveBase {
+      work.append(.lookUp(id, record.key))
+    } else {
+      lookedUp(id, .nothing(record.key.mode.passesOver ?? .absent), now, &work)
+    }
+  }
+
   mutating func lookedUp(_ id: HandlerID, _ found: LookUp, now: ContinuousClock.Instant) -> [Work] {
     var work: [Work] = []
-    guard let key = handlers[id]?.key else { return work }
+    lookedUp(id, found, now, &work)
+    return work
+  }
+
+  private mutating func lookedUp(
+    _ id: HandlerID, _ found: LookUp, _ now: ContinuousClock.Instant, _ work: inout [Work]
+  ) {
+    guard let key = handlers[id]?.key else { return }
     switch found {
     case .usable(let body):
-      if let refusal = key.refusal(ofBytes: body.count) {
-        fail(id, refusal, now, &work)
-        return work
-      }
+      if let refusal = key.refusal(ofBytes: body.count) { return fail(id, refusal, now, &work) }
       handlers[id]?.body = body
       if body.loaded.source == .file { statistics.fileHits += 1 }
       report(.loadFinished(key.id, body.loaded.source, bytes: body.loaded.count, timings: nil), &work)
@@ -38,7 +52,6 @@ extension CoreState {
         advance(id, .foundNothing, now, &work)
       }
     }
-    return work
   }
 
   // MARK: Exchanges
@@ -83,25 +96,27 @@ extension CoreState {
   }
 
   /// Waits for a transfer slot.
-  private mutating func enqueue(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
+  mutating func enqueue(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
     // A loop: of thousands of mirrors none may be a URL.
     while let record = handlers[id] {
-      switch host(of: record) {
-      case .failure(let error): if !mayGoOn(id, after: error, retryAfter: nil, now, 0, &work) { return }
-      case .success(let host):
-        transfers.enqueue(id, host: host, priority: record.state.priority, at: now)
+      switch record.currentLocation {
+      case .failure(let error): if !mayGoOn(id, after: error, retryAfter: nil, now, { 0 }, &work) { return }
+      case .success(let location):
         record.queuedAt = now
-        return startTransfers(now, &work)
+        let host = hostName(location.origin)
+        guard transfers.startOrEnqueue(id, host: host, priority: record.state.priority, at: now) else {
+          return startTransfers(now, &work)
+        }
+        return beginAttempt(id, now, &work)
       }
     }
   }
 
-  private func host(of record: HandlerRecord) -> Result<String, ObjectError> {
-    guard record.location < record.locations.count else {
-      return .failure(ObjectError(.invalidURL, "The request has no URL to load “\(record.key.id)” from; give it one."))
-    }
-    let text = record.locations[record.location]
-    return URLRule.parse(text).map { $0.origin.description }.mapError { ObjectError(invalid: text, $0) }
+  /// Most that follow one another are of one host.
+  private mutating func hostName(_ origin: URLRule.Origin) -> String {
+    if let lastHost, lastHost.origin == origin { return lastHost.name }
+    lastHost = (origin, origin.description)
+    return origin.description
   }
 
   /// Gives free slots to those whose turn it is.
@@ -116,15 +131,14 @@ extension CoreState {
   }
 
   private mutating func beginAttempt(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
-    guard let record = handlers[id], case .success(let location) = URLRule.parse(record.locations[record.location])
+    guard let record = handlers[id], case .success(let location) = record.currentLocation
     else { return transfers.finished(id) }
     let conditions = record.isUnconditional ? [:] : record.base?.conditions ?? [:]
-    var request = LoadRequest(location: location.text, fields: record.key.fields, limitBytes: record.key.limitBytes)
+    var request = LoadRequest(
+      read: location, fields: sentFields(record.key.fields, conditions), limitBytes: record.key.limitBytes)
     request.secretFields = settings.policy.secretFields
-    for field in conditions { request.fields.append(field.name, field.value) }
-    if !request.fields.contains("Accept-Encoding"), !request.fields.contains("Range") {
-      request.fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
-    }
+    let ticket = AttemptTicket()
+    record.attempt = ticket
     record.attempts += 1
     record.timings = nil
     record.queueTime = record.queuedAt.map { now - $0 } ?? .zero
@@ -134,47 +148,51 @@ extension CoreState {
       .attempt(
         AttemptJob(
           handler: id, number: record.attempts, key: record.key, request: request,
-          isConditional: !conditions.isEmpty, output: record.output)))
+          isConditional: !conditions.isEmpty, output: record.output, ticket: ticket, face: record.handler)))
   }
 
-  /// The attempt is made and may start; false: nobody wants it any more.
-  mutating func attach(_ attempt: LoadAttempt, to id: HandlerID, number: Int, at time: WallTime) -> Bool {
-    guard let record = handlers[id], record.attempts == number, record.state.phase == .loading else { return false }
-    handlers[id]?.attempt = attempt
-    handlers[id]?.attemptBytes = 0
-    handlers[id]?.times.request = time
-    return true
+  private func sentFields(_ own: HeaderFields, _ conditions: HeaderFields) -> HeaderFields {
+    if own.isEmpty, conditions.isEmpty { return LoadAttempt.acceptingCodings }
+    var fields = own
+    for field in conditions { fields.append(field.name, field.value) }
+    if !fields.contains("Accept-Encoding"), !fields.contains("Range") {
+      fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
+    }
+    return fields
   }
 
-  mutating func progressed(_ id: HandlerID, number: Int, _ progress: LoadProgress) -> [Work] {
-    guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return [] }
-    handlers[id]?.attemptBytes = progress.receivedBytes
-    guard let shown = record.progress.pass(progress) else { return [] }
-    record.handler.published.withLock { $0.progress = shown }
-    let listeners = record.seats.values.filter(\.wantsProgress)
-    return listeners.isEmpty ? [] : [.progress(listeners, shown)]
+  /// - Parameter shown: what the handler shows now.
+  mutating func progressed(_ id: HandlerID, number: Int, _ shown: LoadProgress) -> [Work] {
+    guard let record = handlers[id], record.attempts == number, record.attempt != nil, record.watchers > 0
+    else { return [] }
+    return [.progress(record.seats.values.filter(\.wantsProgress), shown)]
   }
 
-  /// What the attempt took, right before it ends well.
-  mutating func measured(_ id: HandlerID, number: Int, _ timings: LoadTimings) {
-    guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return }
-    var timings = timings
-    timings.queue = record.queueTime
-    record.timings = timings
+  /// How an attempt ended.
+  struct AttemptEnd: Sendable {
+    let outcome: LoadOutcome
+    /// The body, where nothing is left to do before it can be decoded.
+    var usable: LoadedBody?
+    let times: LoadTimes
+    var timings: LoadTimings?
   }
 
-  /// An attempt has ended. `random` is in 0..<1.
+  /// - Parameter random: in 0..<1.
   mutating func attemptEnded(
-    _ id: HandlerID, number: Int, _ outcome: LoadOutcome, now: ContinuousClock.Instant, wallNow: WallTime,
-    random: Double
+    _ id: HandlerID, number: Int, _ end: AttemptEnd, now: ContinuousClock.Instant, random: () -> Double
   ) -> [Work] {
     var work: [Work] = []
     guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return work }
     transfers.finished(id)
-    handlers[id]?.attempt = nil
-    handlers[id]?.times.response = wallNow
-    switch outcome {
+    record.attempt = nil
+    record.times = end.times
+    record.timings = end.timings
+    record.timings?.queue = record.queueTime
+    let wallNow = end.times.response
+    switch end.outcome {
     case .body(let head, let body):
+      record.usable = end.usable
+      if record.reason != .absent { record.usable?.reason = record.reason }
       received(id, .body(head, body), now, &work)
     case .notModified(let head):
       statistics.revalidations += 1
@@ -206,7 +224,7 @@ extension CoreState {
 
   private mutating func attemptFailed(
     _ id: HandlerID, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant, _ wallNow: WallTime,
-    _ random: Double, _ work: inout [Work]
+    _ random: () -> Double, _ work: inout [Work]
   ) {
     if fallsBack(id, after: error, now, wallNow, &work) { return }
     if mayGoOn(id, after: error, retryAfter: retryAfter, now, random, &work) { enqueue(id, now, &work) }
@@ -236,17 +254,20 @@ extension CoreState {
   /// True: try the next location now. Else it is tried later, or the load has failed.
   private mutating func mayGoOn(
     _ id: HandlerID, after error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant,
-    _ random: Double, _ work: inout [Work]
+    _ random: () -> Double, _ work: inout [Work]
   ) -> Bool {
     guard let record = handlers[id] else { return false }
-    if let retryAfter, retryAfter <= settings.policy.limitRetryAfter, case .success(let host) = host(of: record) {
-      transfers.hold(host: host, until: now + retryAfter)
+    if let retryAfter, retryAfter <= settings.policy.limitRetryAfter,
+      case .success(let location) = record.currentLocation
+    {
+      transfers.hold(host: location.origin.description, until: now + retryAfter)
     }
     // The bytes of an error page are none of the object's.
-    let hasNewBytes = error.code != .httpStatus && record.attemptBytes > record.mostBytes
-    if hasNewBytes { record.mostBytes = record.attemptBytes }
+    let attemptBytes = record.handler.published.withLock { $0.attemptBytes }
+    let hasNewBytes = error.code != .httpStatus && attemptBytes > record.mostBytes
+    if hasNewBytes { record.mostBytes = attemptBytes }
     let step = record.retry?.next(
-      after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random)
+      after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random())
     switch step ?? .giveUp(error) {
     case .again(let location, let delay):
       statistics.retries += 1
@@ -293,67 +314,22 @@ extension CoreState {
     }
     if record.state.seats.isEmpty { report(.abandoned(record.key.id), &work) }
     if !transfers.cancel(id) { transfers.finished(id) }
+    refillSoon(&work)
+  }
+
+  /// Those that wait are often called off together with those that run: they had better not begin for nothing.
+  mutating func refillSoon(_ work: inout [Work]) {
+    guard !isClosed, !isRefillDue, transfers.waiting > 0 || live.waitingCount > 0 else { return }
+    isRefillDue = true
+    work.append(.refill)
+  }
+
+  /// Places and slots that came free are given to whoever still waits.
+  mutating func refill(now: ContinuousClock.Instant) -> [Work] {
+    var work: [Work] = []
+    isRefillDue = false
+    admitWaiting(now, &work)
     startTransfers(now, &work)
-  }
-
-  // MARK: Storing and decoding
-
-  /// The bytes are where they belong.
-  mutating func stored(_ id: HandlerID, _ body: LoadedBody, now: ContinuousClock.Instant) -> [Work] {
-    var work: [Work] = []
-    guard let key = handlers[id]?.key else { return work }
-    // What came over the wire was stopped at the limit; what a 304 speaks of was not.
-    if let refusal = key.refusal(ofBytes: body.count) {
-      fail(id, refusal, now, &work)
-      return work
-    }
-    handlers[id]?.body = body
-    report(
-      .loadFinished(key.id, body.loaded.source, bytes: body.count, timings: handlers[id]?.timings), &work)
-    advance(id, .stored, now, &work)
-    return work
-  }
-
-  /// 304, but neither bytes nor objects are left: once more, without conditions.
-  mutating func lostBase(_ id: HandlerID, now: ContinuousClock.Instant) -> [Work] {
-    var work: [Work] = []
-    guard let record = handlers[id] else { return work }
-    handlers[id]?.received = nil
-    handlers[id]?.base = nil
-    if record.isUnconditional {
-      fail(id, ObjectError(.transport, "The server answered 304 to a request without conditions."), now, &work)
-      return work
-    }
-    handlers[id]?.isUnconditional = true
-    advance(id, .lostBytes, now, &work)
-    enqueue(id, now, &work)
-    return work
-  }
-
-  /// Those for whom it was to be decoded are gone.
-  mutating func decodeAbandoned(
-    _ id: HandlerID, _ representation: Representation, now: ContinuousClock.Instant
-  ) -> [Work] {
-    var work: [Work] = []
-    advance(id, .decodeAbandoned(representation), now, &work)
-    return work
-  }
-
-  mutating func decoded(
-    _ id: HandlerID, _ representation: Representation, _ result: Result<DecodedObject, ObjectError>, decodes: Int,
-    now: ContinuousClock.Instant
-  ) -> [Work] {
-    var work: [Work] = []
-    statistics.decodes += decodes
-    guard handlers[id] != nil else { return work }
-    switch result {
-    case .success(let object):
-      handlers[id]?.results[representation] = object
-      if let decoded = handlers[id]?.key.id { report(.decoded(decoded), &work) }
-      advance(id, .decoded(representation, .made), now, &work)
-    case .failure(let error):
-      advance(id, .decoded(representation, .failed(error)), now, &work)
-    }
     return work
   }
 }

@@ -6,6 +6,7 @@ struct CoreState: Sendable {
   struct Settings: Sendable {
     let policy: Policy
     let limitTransfers: Int
+    var hasBackend = true
   }
 
   /// What a newcomer brings.
@@ -15,6 +16,10 @@ struct CoreState: Sendable {
     let locations: [String]
     let whenFull: ObjectRequest.WhenFull
     let output: OutputTarget?
+    /// The first of them, where it has been read.
+    var firstLocation: URLRule.Location?
+    /// Memory has an object for it, which is not fresh.
+    var hasReady = false
   }
 
   let settings: Settings
@@ -30,13 +35,20 @@ struct CoreState: Sendable {
   var statistics = ManagerStatistics()
   var reportsEvents = false
   var isClosed = false
+  /// Somebody is taking a request back; there may be more of them.
+  private var isLeaving = false
+  /// Handlers that waited for their place are being let in.
+  private var isAdmitting = false
   /// A sweep for dead users is scheduled.
   var isSweeping = false
+  /// Places and slots that came free are about to be given away.
+  var isRefillDue = false
   /// When the transfers of held hosts will be looked at again, if that is scheduled.
   var wakeAt: ContinuousClock.Instant?
   /// Who waits for the refreshes in the background.
   var whenRefreshed: [@Sendable () -> Void] = []
   private var lastHandler: UInt64 = 0
+  var lastHost: (origin: URLRule.Origin, name: String)?
 
   /// Failures belong to what was asked for, by whom, and where; undecodable bytes are the same wherever they are from.
   struct FailureKey: Hashable, Sendable {
@@ -113,7 +125,10 @@ struct CoreState: Sendable {
 
   mutating func leave(_ seat: SeatID, _ reason: CancelReason, now: ContinuousClock.Instant) -> [Work] {
     var work: [Work] = []
-    if let id = bySeat[seat] { advance(id, .left(seat, reason), now, &work) }
+    guard let id = bySeat[seat] else { return work }
+    isLeaving = true
+    advance(id, .left(seat, reason), now, &work)
+    isLeaving = false
     return work
   }
 
@@ -148,9 +163,14 @@ struct CoreState: Sendable {
     for action in record.state.handle(event) { take(action, id, now, &work) }
     // It may be gone now, and what it left behind is done.
     guard record.state.phase != .finished else { return }
-    let priority = record.state.priority
-    live.update(id, priority, record.state.seats.isEmpty ? .hasNobody : record.state.holdsPlace ? .held : .bumpable)
-    transfers.changePriority(id, to: priority)
+    let standing = HandlerRecord.Standing(
+      priority: record.state.priority,
+      place: record.state.seats.isEmpty ? .hasNobody : record.state.holdsPlace ? .held : .bumpable)
+    if standing != record.standing {
+      record.standing = standing
+      live.update(id, standing.priority, standing.place)
+      transfers.changePriority(id, to: standing.priority)
+    }
     record.publish()
   }
 
@@ -158,10 +178,10 @@ struct CoreState: Sendable {
     _ action: HandlerState.Action, _ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]
   ) {
     switch action {
-    case .lookUp: if let key = handlers[id]?.key { work.append(.lookUp(id, key)) }
+    case .lookUp: lookUp(id, now, &work)
     case .load: beginLoad(id, now, &work)
     case .stopLoad: stopLoad(id, now, &work)
-    case .store: if let job = handlers[id]?.storeJob { work.append(.store(job)) }
+    case .store: store(id, now, &work)
     case .decode(let form): if let job = handlers[id]?.decodeJob(form) { work.append(.decode(job)) }
     case .end(let seats, let how): end(seats, how, id, &work)
     case .finish: finish(id, now, &work)
@@ -173,11 +193,11 @@ struct CoreState: Sendable {
   ) {
     for seatID in ended {
       bySeat[seatID] = nil
-      guard let seat = handlers[id]?.seats.removeValue(forKey: seatID),
-        let ending = handlers[id]?.ending(of: seat, how)
-      else { continue }
-      if let deadline = handlers[id]?.deadlines.removeValue(forKey: seatID) { work.append(.cancelTimer(deadline)) }
-      if case .ready = ending, let refresh = handlers[id]?.refresh {
+      guard let record = handlers[id], let seat = record.seats.removeValue(forKey: seatID) else { continue }
+      if seat.wantsProgress { record.watchers -= 1 }
+      if let deadline = record.deadlines.removeValue(forKey: seatID) { work.append(.cancelTimer(deadline)) }
+      let ending = record.ending(of: seat, how)
+      if case .ready = ending, let refresh = record.refresh {
         work.append(.endStale(seat, ending, refresh))
       } else {
         work.append(.end(seat, ending))
@@ -203,8 +223,20 @@ struct CoreState: Sendable {
       work.append(.call(whenRefreshed))
       whenRefreshed = []
     }
-    guard !isClosed else { return }
-    for next in live.admitWaiting(at: now) { advance(next, .admitted, now, &work) }
+    if isLeaving { refillSoon(&work) } else { admitWaiting(now, &work) }
+  }
+
+  /// One that is admitted may end at once and so let others in: the outermost call takes them all, so that thousands need
+  /// no deep stack.
+  mutating func admitWaiting(_ now: ContinuousClock.Instant, _ work: inout [Work]) {
+    guard !isClosed, !isAdmitting else { return }
+    isAdmitting = true
+    while live.waitingCount > 0, !live.isFull {
+      let admitted = live.admitWaiting(at: now)
+      guard !admitted.isEmpty else { break }
+      for next in admitted { advance(next, .admitted, now, &work) }
+    }
+    isAdmitting = false
   }
 
   var isRefreshing: Bool { handlers.values.contains { $0.key.isRefresh } }
@@ -252,6 +284,9 @@ struct CoreState: Sendable {
 extension HandlerRecord {
   func add(_ joiner: CoreState.Joiner) {
     seats[joiner.seat.id] = joiner.seat
+    if joiner.seat.wantsProgress { watchers += 1 }
+    if joiner.hasReady { mayHaveBase = true }
+    if locations.isEmpty { firstLocation = joiner.firstLocation }
     for location in joiner.locations where !locations.contains(location) { locations.append(location) }
     output = output ?? joiner.output
   }
@@ -269,7 +304,7 @@ extension HandlerRecord {
     let wanting = seats.values.filter { $0.representation == representation }
     return DecodeJob(
       handler: id, key: key, representation: representation, body: body,
-      seats: wanting.sorted { $0.id.number < $1.id.number })
+      seats: wanting.count < 2 ? wanting : wanting.sorted { $0.id.number < $1.id.number })
   }
 
   func ending(of seat: any Seat, _ how: HandlerState.How) -> SeatEnding {

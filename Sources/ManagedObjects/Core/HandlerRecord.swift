@@ -17,12 +17,24 @@ struct HandlerKey: Hashable, Sendable {
   var mayUseAnonymous = false
   /// The load in the background of what others are given stale meanwhile: for it that is not good enough.
   var isRefresh = false
+  /// Of the texts above: a handler is looked for several times.
+  private let textHash: Int
 
-  func hash(into hasher: inout Hasher) {
+  init(id: ObjectID, scope: String, fields: HeaderFields, mode: CacheMode, freshness: Freshness, limitBytes: Int?) {
+    self.id = id
+    self.scope = scope
+    self.fields = fields
+    self.mode = mode
+    self.freshness = freshness
+    self.limitBytes = limitBytes
+    var hasher = Hasher()
     hasher.combine(id)
     hasher.combine(scope)
     hasher.combine(fields)
+    textHash = hasher.finalize()
   }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(textHash) }
 
   /// What a stored body of so many bytes ends with; nil: the request allows it.
   func refusal(ofBytes count: Int) -> ObjectError? {
@@ -91,6 +103,10 @@ final class HandlerRecord: @unchecked Sendable {
 
   /// Where the bytes are: mirrors of one oid, in the order of asking.
   var locations: [String] = []
+  /// The first of them, where it has been read.
+  var firstLocation: URLRule.Location?
+  /// Memory has an object that might be revalidated.
+  var mayHaveBase = false
   var base: StoredBase?
   /// Why it has to be loaded.
   var reason = AnswerReason.absent
@@ -100,7 +116,7 @@ final class HandlerRecord: @unchecked Sendable {
   var location = 0
   /// Attempts begun, over all locations.
   var attempts = 0
-  var attempt: LoadAttempt?
+  var attempt: AttemptTicket?
   /// Conditions are left out: the server said 304 but the bytes are gone.
   var isUnconditional = false
   var times = LoadTimes(request: WallTime(milliseconds: 0), response: WallTime(milliseconds: 0))
@@ -109,11 +125,13 @@ final class HandlerRecord: @unchecked Sendable {
   var queueTime = Duration.zero
   /// Of the last attempt, where it was measured.
   var timings: LoadTimings?
-  var progress = ProgressRule()
-  var attemptBytes = 0
   var mostBytes = 0
+  /// How many of the seats want to be told of progress.
+  var watchers = 0
 
   var received: Received?
+  /// What was received, where nothing is left to do with it before it is decoded.
+  var usable: LoadedBody?
   var body: LoadedBody?
   var results: [Representation: DecodedObject] = [:]
 
@@ -123,6 +141,13 @@ final class HandlerRecord: @unchecked Sendable {
     handler = Handler(key.id)
     state = HandlerState(whenLastLeaves: whenLastLeaves)
   }
+
+  /// What the FIFO and the transfer queue were told of it last.
+  struct Standing: Equatable, Sendable {
+    let priority: LoadPriority
+    let place: LiveQueue<HandlerID>.Standing
+  }
+  var standing: Standing?
 
   var publicState: Handler.State {
     switch state.phase {
@@ -140,6 +165,17 @@ final class HandlerRecord: @unchecked Sendable {
     handler.published.withLock { published in
       published.state = state
       published.waitingUsers = users
+      published.isWatched = watchers > 0
     }
+  }
+
+  /// Where its bytes are now asked for, or why they cannot be.
+  var currentLocation: Result<URLRule.Location, ObjectError> {
+    guard location < locations.count else {
+      return .failure(ObjectError(.invalidURL, "The request has no URL to load “\(key.id)” from; give it one."))
+    }
+    if location == 0, let firstLocation { return .success(firstLocation) }
+    let text = locations[location]
+    return URLRule.parse(text).mapError { ObjectError(invalid: text, $0) }
   }
 }

@@ -4,7 +4,7 @@ indirect enum Work: Sendable {
   case lookUp(HandlerID, HandlerKey)
   /// The handler's turn has come: begin its next attempt.
   case attempt(AttemptJob)
-  case cancelAttempt(LoadAttempt)
+  case cancelAttempt(AttemptTicket)
   /// The same for a request for the HTTP answer.
   case beginExchange(any SlotTaker)
   case closeExchange(any SlotTaker)
@@ -19,6 +19,8 @@ indirect enum Work: Sendable {
   case retry(HandlerID, attempts: Int, after: Duration)
   /// A host may be asked again after this.
   case startTransfers(after: Duration)
+  /// Slots are free: soon, when those who are called off together are all gone.
+  case refill
   case sweep(after: Duration)
   case cancelTimer(ScheduledWork)
   /// Out of the tables: freed outside the lock, since leases and users' objects hang on it.
@@ -35,13 +37,31 @@ indirect enum Work: Sendable {
   }
 }
 
-struct AttemptJob: Sendable {
+/// A reference, since it is large and handed on a few times.
+final class AttemptJob: Sendable {
   let handler: HandlerID
   let number: Int
   let key: HandlerKey
   let request: LoadRequest
   let isConditional: Bool
   let output: OutputTarget?
+  let ticket: AttemptTicket
+  /// Shows how far it is.
+  let face: Handler
+
+  init(
+    handler: HandlerID, number: Int, key: HandlerKey, request: LoadRequest, isConditional: Bool, output: OutputTarget?,
+    ticket: AttemptTicket, face: Handler
+  ) {
+    self.handler = handler
+    self.number = number
+    self.key = key
+    self.request = request
+    self.isConditional = isConditional
+    self.output = output
+    self.ticket = ticket
+    self.face = face
+  }
 }
 
 struct StoreJob: Sendable {

@@ -26,8 +26,9 @@ package struct Inflater: ~Copyable, @unchecked Sendable {
   /// The codings of a response, in the order in which they were applied; "identity" is none. nil: one is unknown, so
   /// that the body is left as it is; so are more than five, which only an attacker would nest.
   package static func codings(of head: LoadHead) -> [Coding]? {
+    guard let list = head.fields.list(of: "Content-Encoding") else { return [] }
     var codings: [Coding] = []
-    for member in (head.fields.list(of: "Content-Encoding") ?? "").utf8.split(separator: UInt8(ascii: ",")) {
+    for member in list.utf8.split(separator: UInt8(ascii: ",")) {
       switch lowerText(trimmed(Array(member)[...])) {
       case "", "identity": continue
       case "gzip", "x-gzip": codings.append(.gzip)

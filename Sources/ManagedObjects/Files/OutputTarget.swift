@@ -36,7 +36,8 @@ struct OutputTarget: Sendable {
   func begin() throws -> EntryWriter { EntryWriter(try makeWriter()) }
 
   private func makeWriter() throws(ObjectError) -> OutputWriter {
-    let temporary = FilePath(".\(hexadecimal((0..<8).map { _ in UInt8.random(in: .min ... .max) })).part")
+    let random = UInt64.random(in: .min ... .max)
+    let temporary = FilePath(".\(hexadecimal((0..<8).map { UInt8(truncatingIfNeeded: random >> (8 * $0)) })).part")
     do throws(FileFault) {
       let folder = try files.openFolder(at: folder)
       let file = try files.open(temporary, in: folder, .create(permissions: 0o666))

@@ -33,7 +33,8 @@ package struct CacheControl: Hashable, Sendable {
   package static var limit: Duration { .seconds(1 << 31) }
 
   package init(_ fields: HeaderFields) {
-    var directives = Directives(rest: Array((fields.list(of: "Cache-Control") ?? "").utf8)[...])
+    guard let list = fields.list(of: "Cache-Control") else { return }
+    var directives = Directives(rest: Array(list.utf8)[...])
     while let directive = directives.next() { note(directive) }
   }
 

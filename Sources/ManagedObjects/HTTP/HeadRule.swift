@@ -14,23 +14,31 @@ package enum HeadRule {
   }
 
   package static func parse(_ raw: [UInt8]) -> Result<LoadHead, Fault> {
-    var lines = Lines(rest: raw[...])
-    guard let first = lines.next() else { return .failure(Fault(why: "The response has no head.")) }
-    guard var head = statusLine(first) else {
+    var lines = Lines(end: 0)
+    guard let first = lines.next(raw.span) else { return .failure(Fault(why: "The response has no head.")) }
+    guard var head = statusLine(raw[first]) else {
       return .failure(Fault(why: "The response does not begin with an HTTP status line."))
     }
-    var field: Field?
-    while let line = lines.next() {
-      if isBlank(line.first) {
-        // obs-fold: the value goes on (RFC 9112 section 5.2).
-        field?.value.append(0x20)
-        field?.value.append(contentsOf: trimmed(line))
+    head.fields.reserveCapacity(raw.count - first.upperBound)
+    var next = lines.next(raw.span)
+    while let line = next {
+      next = lines.next(raw.span)
+      let field = Field(raw.span, line)
+      guard let folded = next, isBlank(raw[folded.lowerBound]) else {
+        if let field, field.isReadable { head.fields.append(read: raw, name: field.name, value: field.value) }
         continue
       }
-      field?.add(to: &head.fields)
-      field = Field(line)
+      // obs-fold: the value goes on (RFC 9112 section 5.2).
+      var value = field.map { Array(raw[$0.value]) } ?? []
+      while let more = next, isBlank(raw[more.lowerBound]) {
+        value.append(0x20)
+        value.append(contentsOf: trimmed(raw[more]))
+        next = lines.next(raw.span)
+      }
+      if let field, isReadable(value.span, value.indices) {
+        head.fields.append(name: raw[field.name], value: trimmed(value[...]))
+      }
     }
-    field?.add(to: &head.fields)
     return .success(head)
   }
 
@@ -48,35 +56,47 @@ package enum HeadRule {
     return LoadHead(status: status, reason: byteText(reason))
   }
 
-  /// One field as it is read; not added before its last folded line.
+  /// A NUL or a bare CR makes a field unreadable (RFC 9110 section 5.5).
+  private static func isReadable(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Bool {
+    var index = value.lowerBound
+    while index < value.upperBound {
+      let byte = bytes[index]
+      if byte == 0 || byte == 0x0D { return false }
+      index += 1
+    }
+    return true
+  }
+
+  /// Where in the block a field's name and its value are, without the blanks around that.
   private struct Field {
-    let name: ArraySlice<UInt8>
-    var value: [UInt8]
+    let name: Range<Int>
+    let value: Range<Int>
+    let isReadable: Bool
 
     /// nil: no field.
-    init?(_ line: ArraySlice<UInt8>) {
-      guard let colon = line.firstIndex(of: Byte.colon) else { return nil }
-      name = line[..<colon]
-      guard !name.isEmpty, name.allSatisfy(isTokenByte) else { return nil }
-      value = Array(trimmed(line[(colon + 1)...]))
-    }
-
-    /// A NUL or a bare CR makes the field unreadable (RFC 9110 section 5.5).
-    func add(to fields: inout HeaderFields) {
-      guard !value.contains(where: { $0 == 0 || $0 == 0x0D }) else { return }
-      fields.append(name: name, value: trimmed(value[...]))
+    init?(_ bytes: Span<UInt8>, _ line: Range<Int>) {
+      var colon = line.lowerBound
+      while colon < line.upperBound, isTokenByte(bytes[colon]) { colon += 1 }
+      guard colon > line.lowerBound, colon < line.upperBound, bytes[colon] == Byte.colon else { return nil }
+      var (start, end) = (colon + 1, line.upperBound)
+      while start < end, isBlank(bytes[start]) { start += 1 }
+      while end > start, isBlank(bytes[end - 1]) { end -= 1 }
+      (name, value) = (line.lowerBound..<colon, start..<end)
+      isReadable = HeadRule.isReadable(bytes, value)
     }
   }
 
   /// The lines before the empty one, without their ends.
-  private struct Lines: IteratorProtocol {
-    var rest: ArraySlice<UInt8>
+  private struct Lines {
+    /// Where the next line begins.
+    var end: Int
 
-    mutating func next() -> ArraySlice<UInt8>? {
-      guard !rest.isEmpty else { return nil }
-      var line = rest.prefix { $0 != 0x0A }
-      rest = rest[min(line.endIndex + 1, rest.endIndex)...]
-      if line.last == 0x0D { line.removeLast() }
+    mutating func next(_ bytes: Span<UInt8>) -> Range<Int>? {
+      let start = end
+      while end < bytes.count, bytes[end] != 0x0A { end += 1 }
+      let hasReturn = end > start && bytes[end - 1] == 0x0D
+      let line = start..<(hasReturn ? end - 1 : end)
+      end = min(end + 1, bytes.count)
       return line.isEmpty ? nil : line
     }
   }

@@ -19,6 +19,7 @@ package enum LengthRule {
   package static func promise(of fields: HeaderFields) -> Promise {
     // Transfer-Encoding overrides Content-Length.
     guard !fields.contains("Transfer-Encoding"), let list = fields.list(of: "Content-Length") else { return .unknown }
+    if let length = count(Array(list.utf8)[...]) { return .bytes(length) }
     var lengths: Set<Int> = []
     for member in list.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
       guard let length = count(trimmed(Array(member)[...])) else { return .unknown }

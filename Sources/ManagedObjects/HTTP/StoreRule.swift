@@ -64,20 +64,52 @@ package enum StoreRule {
   /// The head without the fields that are about the connection (section 3.1), and without those that must not be used
   /// again unasked (`no-cache="Set-Cookie"`, section 5.2.2.4).
   package static func stored(_ head: LoadHead) -> LoadHead {
+    let withheld = CacheControl(head.fields).withheldFields
+    let named = named(in: head.fields)
     var stored = head
-    let dropped = connectionFields(of: head.fields).union(CacheControl(head.fields).withheldFields)
-    for name in dropped { stored.fields.remove(name) }
+    stored.fields.removeAll { name in
+      endsAtNextHop(name) || named.contains { isSame(name, $0) } || withheld.contains { isSame(name, $0) }
+    }
     return stored
   }
 
   /// Lower-case names of the fields that end at the next hop: those known, and those that Connection names.
-  static func connectionFields(of fields: HeaderFields) -> Set<String> {
-    let named = (fields.list(of: "Connection") ?? "").utf8.split(separator: UInt8(ascii: ","))
-    return alwaysDropped.union(named.map { lowerText(trimmed(Array($0)[...])) })
+  static func connectionFields(of fields: HeaderFields) -> Set<String> { Set(hopByHop + named(in: fields)) }
+
+  /// In lower case.
+  private static func named(in fields: HeaderFields) -> [String] {
+    // These two are no fields, or known to go, and nearly all there is.
+    guard let list = fields.list(of: "Connection"), list != "keep-alive", list != "close" else { return [] }
+    return list.utf8.split(separator: UInt8(ascii: ",")).map { lowerText(trimmed(Array($0)[...])) }
   }
 
-  private static let alwaysDropped: Set<String> = [
+  private static func endsAtNextHop(_ name: Span<UInt8>) -> Bool {
+    switch name.count {
+    case 2: isSame(name, "te")
+    case 7: isSame(name, "trailer") || isSame(name, "upgrade")
+    case 10: isSame(name, "connection") || isSame(name, "keep-alive")
+    case 16: isSame(name, "proxy-connection")
+    case 17: isSame(name, "transfer-encoding")
+    case 18: isSame(name, "proxy-authenticate")
+    case 19: isSame(name, "proxy-authorization")
+    case 25: isSame(name, "proxy-authentication-info")
+    default: false
+    }
+  }
+
+  private static let hopByHop = [
     "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
   ]
+
+  /// - Parameter other: in lower case.
+  private static func isSame(_ name: Span<UInt8>, _ other: String) -> Bool {
+    let other = other.utf8.span
+    guard name.count == other.count else { return false }
+    for index in name.indices {
+      let byte = name[index]
+      guard (isUpper(byte) ? byte | 0x20 : byte) == other[index] else { return false }
+    }
+    return true
+  }
 }

@@ -19,8 +19,9 @@ package enum VaryRule {
   /// The names, in lower case, sorted, each once. nil: the response answers no other request (`*`, or a member that is
   /// no field name, so that nobody can tell what it varies on).
   package static func names(of head: LoadHead) -> [String]? {
+    guard let list = head.fields.list(of: "Vary") else { return [] }
     var names: Set<String> = []
-    for member in (head.fields.list(of: "Vary") ?? "").utf8.split(separator: UInt8(ascii: ",")) {
+    for member in list.utf8.split(separator: UInt8(ascii: ",")) {
       let name = trimmed(Array(member)[...])
       if name.isEmpty { continue }
       guard name.allSatisfy(isTokenByte), !name.elementsEqual("*".utf8) else { return nil }

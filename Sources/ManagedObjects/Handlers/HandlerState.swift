@@ -181,6 +181,8 @@ struct HandlerState: Sendable {
   /// The bytes are here.
   private mutating func decodeAll() -> [Action] {
     phase = .decoding
+    // One seat: nearly always so.
+    if seats.count == 1, let representation = seats.first?.value.representation { return startDecode(representation) }
     let content = sorted { $0.representation == nil }
     let wanted = Set(seats.values.compactMap(\.representation))
     return end(content, .content) + wanted.flatMap { startDecode($0) } + finishIfDone()
@@ -196,7 +198,9 @@ struct HandlerState: Sendable {
     decodes[representation] = .done(result)
     let told = sorted { $0.representation == representation }
     let how: How = if case .failed(let error) = result { .failed(error) } else { .ready }
-    return end(told, how) + finishIfDone()
+    var actions = end(told, how)
+    actions += finishIfDone()
+    return actions
   }
 
   /// For those who came after the decode was begun.
@@ -228,6 +232,7 @@ struct HandlerState: Sendable {
 
   /// In the order of their joining.
   private func sorted(where isWanted: (Wish) -> Bool) -> [SeatID] {
-    seats.filter { isWanted($0.value) }.keys.sorted { $0.number < $1.number }
+    if seats.count == 1, let only = seats.first { return isWanted(only.value) ? [only.key] : [] }
+    return seats.filter { isWanted($0.value) }.keys.sorted { $0.number < $1.number }
   }
 }

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 ///
 /// The engine calls from its one thread; only `stop` comes from elsewhere. The state is behind a lock for that one's
 /// sake, and nothing of the target is called while it is held.
-final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
+final class CurlLoad: TransferReceiver {
   private struct State: Sendable {
     /// The hop that is running, and where that is.
     var request: LoadRequest
@@ -49,25 +49,29 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
   }
 
   private let state: Lock<State>
-  private let target: Target
+  private let target: any CurlLoadTarget
   private weak let engine: CurlEngine?
   private let options: CurlLoaderOptions
   private let proxies: ProxyRule
+  private let sent: CurlSentFields
 
   init(
-    _ request: LoadRequest, for target: Target, engine: CurlEngine, options: CurlLoaderOptions, proxies: ProxyRule
+    _ request: LoadRequest, for target: any CurlLoadTarget, engine: CurlEngine, options: CurlLoaderOptions,
+    proxies: ProxyRule,
+    sent: CurlSentFields
   ) {
     state = Lock(State(request: request))
     self.target = target
     self.engine = engine
     self.options = options
     self.proxies = proxies
+    self.sent = sent
   }
 
   /// Begins the hop that the state tells of. Its end comes to `ended`, or at once to the target.
   func begin() {
     let request = state.withLock { $0.request }
-    switch CurlRequestRule.transfer(for: request, options, proxies) {
+    switch CurlRequestRule.transfer(for: request, options, proxies, sent) {
     case .failure(let error): target.fail(error)
     case .success((let transfer, let location)):
       state.withLock { $0.location = location }
@@ -124,7 +128,8 @@ final class CurlLoad<Target: CurlLoadTarget>: TransferReceiver {
   private func redirect(
     _ head: LoadHead, _ request: LoadRequest, from location: URLRule.Location, _ hops: Int
   ) -> RedirectRule.Verdict {
-    RedirectRule.follow(
+    guard (300...399).contains(head.status) else { return .none }
+    return RedirectRule.follow(
       status: head.status, location: head.fields["Location"], from: location, hops: hops, request: request,
       limit: options.limitRedirects, allowsDowngrade: options.allowsDowngradeToHTTP,
       secretFields: request.secretFields.union(options.secretFields))

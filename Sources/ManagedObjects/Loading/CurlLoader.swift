@@ -12,6 +12,7 @@ public final class CurlLoader: Loader {
   private let engine: CurlEngine
   private let options: CurlLoaderOptions
   private let proxies: ProxyRule
+  private let sent = CurlSentFields()
 
   /// The environment is read here, once.
   public convenience init(options: CurlLoaderOptions = CurlLoaderOptions()) {
@@ -30,18 +31,23 @@ public final class CurlLoader: Loader {
     return scheme == "https" || scheme == "http"
   }
 
+  /// On the loader's own thread, soon; here and now where that is no more.
+  func onOwnThread(_ work: @escaping @Sendable () -> Void) {
+    if !engine.run(work) { work() }
+  }
+
   public func start(_ request: LoadRequest, into sink: LoadSink) -> LoadStop { start(request, for: sink) }
 
   /// The load holds the target until its end; whoever holds the stop holds neither.
-  func start(_ request: LoadRequest, for target: some CurlLoadTarget) -> LoadStop {
-    let load = CurlLoad(request, for: target, engine: engine, options: options, proxies: proxies)
+  func start(_ request: LoadRequest, for target: any CurlLoadTarget) -> LoadStop {
+    let load = CurlLoad(request, for: target, engine: engine, options: options, proxies: proxies, sent: sent)
     load.begin()
     return LoadStop { [weak load] in load?.stop() }
   }
 }
 
 /// What a load needs of a `LoadSink`.
-protocol CurlLoadTarget: Sendable {
+protocol CurlLoadTarget: AnyObject, Sendable {
   var isWanted: Bool { get }
   var isFull: Bool { get }
   func whenNotFull(_ call: @escaping @Sendable () -> Void)

@@ -4,10 +4,10 @@ internal import FoundationEssentials
 /// Turns a load into a transfer, or says why it cannot be one.
 enum CurlRequestRule {
   static func transfer(
-    for request: LoadRequest, _ options: CurlLoaderOptions, _ proxies: ProxyRule
+    for request: LoadRequest, _ options: CurlLoaderOptions, _ proxies: ProxyRule, _ sent: CurlSentFields
   ) -> Result<(TransferRequest, URLRule.Location), ObjectError> {
     let location: URLRule.Location
-    switch URLRule.parse(request.location) {
+    switch request.read.map({ .success($0) }) ?? URLRule.parse(request.location) {
     case .failure(let refusal): return .failure(ObjectError(.invalidURL, refusal.why))
     case .success(let read): location = read
     }
@@ -30,7 +30,7 @@ enum CurlRequestRule {
     var transfer = TransferRequest(url: location.text, origin: origin)
     transfer.method = request.method
     transfer.body = request.body.map { Array($0) }
-    transfer.fields = fields(of: request, options)
+    transfer.fields = sent.fields(for: request.fields) { fields(of: request, options) }
     transfer.connectTimeout = options.connectTimeout
     transfer.idleTimeout = options.idleTimeout
     transfer.limitHeadBytes = options.limitHeadBytes
@@ -86,10 +86,7 @@ enum CurlRequestRule {
   /// The request's own, and the two that every client is expected to send (RFC 9110 sections 10.1.5 and 12.5.1).
   private static func fields(of request: LoadRequest, _ options: CurlLoaderOptions) -> TransferFields {
     var fields = TransferFields()
-    for line in request.fields.block.split(separator: 0x0A) {
-      guard let colon = line.firstIndex(of: 0x3A) else { continue }
-      fields.append(name: line[..<colon], value: line[(colon + 1)...].dropFirst())
-    }
+    request.fields.forEachBytes { name, value in fields.append(name: name, value: value) }
     if !request.fields.contains("User-Agent") { fields.append("User-Agent", options.userAgent) }
     if !request.fields.contains("Accept") { fields.append("Accept", "*/*") }
     return fields

@@ -5,9 +5,8 @@ final class LoadAttempt: Sendable {
   struct Listener: Sendable {
     var interim: @Sendable (LoadHead) -> Void = { _ in }
     var progress: @Sendable (LoadProgress) -> Void
-    var end: @Sendable (LoadOutcome) -> Void
-    /// Right before an end that is no failure, where the loader measures.
-    var measured: @Sendable (LoadTimings) -> Void = { _ in }
+    /// With what the load took, where it is no failure and the loader measures.
+    var end: @Sendable (LoadOutcome, LoadTimings?) -> Void
   }
 
   /// An interceptor may ask for another request this often; a wrong credential does not get better by the tenth.
@@ -115,7 +114,9 @@ final class LoadAttempt: Sendable {
       return end(.failure(ObjectError(.unsupportedScheme, "No loader takes \(redacted(request.location)).")))
     }
     var plan = plan
-    plan.undoesCoding = request.fields["Accept-Encoding"] == Self.acceptedCodings && !request.fields.contains("Range")
+    plan.undoesCoding =
+      request.fields == Self.acceptingCodings
+      || (request.fields["Accept-Encoding"] == Self.acceptedCodings && !request.fields.contains("Range"))
     guard let sink = open(request, plan) else { return }
     let stop = loader.start(request, into: sink)
     // Cancelled, or sent on with another request, before the loader returned.
@@ -129,6 +130,7 @@ final class LoadAttempt: Sendable {
 
   /// What the manager asks for where the caller did not say.
   static let acceptedCodings = "gzip, deflate"
+  static let acceptingCodings: HeaderFields = ["Accept-Encoding": acceptedCodings]
 
   /// nil: cancelled meanwhile.
   private func open(_ request: LoadRequest, _ plan: IntakePlan) -> LoadSink? {
@@ -227,10 +229,10 @@ final class LoadAttempt: Sendable {
     // A loader that brought a whole answer has ended by itself.
     if case .failure = outcome {
       letGo(old)
-    } else if let timings = old.timings {
-      listener.measured(timings)
+      listener.end(outcome, nil)
+    } else {
+      listener.end(outcome, old.timings)
     }
-    listener.end(outcome)
   }
 }
 

@@ -3,7 +3,9 @@ public import FoundationEssentials
 /// One load, as a loader sees it.
 public struct LoadRequest: Sendable {
   /// The exact text to send; for http and https in the form that `URLRule` made of it.
-  public var location: String
+  public var location: String { didSet { read = nil } }
+  /// The location, where it has been read already.
+  private(set) var read: URLRule.Location?
   public var method = "GET"
   public var fields: HeaderFields
   public var body: Data?
@@ -22,6 +24,11 @@ public struct LoadRequest: Sendable {
     self.location = location
     self.fields = fields
     self.limitBytes = limitBytes
+  }
+
+  init(read location: URLRule.Location, fields: HeaderFields, limitBytes: Int?) {
+    self.init(location: location.text, fields: fields, limitBytes: limitBytes)
+    read = location
   }
 
   /// Whether it is for the network, by the form that `URLRule` gives such a location.

@@ -54,7 +54,10 @@ package enum URLRule {
     /// nil: the scheme's own.
     package var port: Int?
 
-    package var description: String { "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")" }
+    package var description: String {
+      let text = scheme + "://" + host
+      return port.map { text + ":" + String($0) } ?? text
+    }
   }
 
   /// Why a text is no URL for us, in one sentence that does not repeat the text.

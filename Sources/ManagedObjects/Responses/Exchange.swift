@@ -76,7 +76,7 @@ final class Exchange: SlotTaker {
       loaders: core.loaders, interceptors: core.interceptors, plan: plan, number: 1,
       LoadAttempt.Listener(
         interim: { [self] head in state.withLock { $0.interim.append(head) } }, progress: { _ in },
-        end: { [self] outcome in end(outcome) }))
+        end: { [self] outcome, _ in end(outcome) }))
     let isWanted = state.withLock { state in
       if state.isOver { return false }
       state.attempt = attempt

@@ -1,20 +1,41 @@
-/// The seat of an async call: alive as long as the call waits, and told by resuming it.
-final class WaiterSeat<Object: Sendable>: Seat {
-  typealias Result = Swift.Result<Answer<Object>, ObjectError>
+/// An ending that somebody awaits, once. Knows no object's type: what is generic is slow where it is not specialised.
+enum AwaitedEnding: Sendable {
+  /// Not awaited yet.
+  case early
+  case waiting(CheckedContinuation<SeatEnding, Never>)
+  /// It ended before it was awaited.
+  case ended(SeatEnding)
+  case over
 
-  private enum State: Sendable {
-    /// Not awaited yet.
-    case early
-    case waiting(CheckedContinuation<Result, Never>)
-    /// It ended before it was awaited.
-    case ended(Result)
-    case over
+  /// Whom to tell; nil: nobody waits yet, or it had ended before.
+  mutating func end(_ ending: SeatEnding) -> CheckedContinuation<SeatEnding, Never>? {
+    switch self {
+    case .early: self = .ended(ending)
+    case .waiting(let continuation):
+      self = .over
+      return continuation
+    case .ended, .over: break
+    }
+    return nil
   }
 
+  /// What it has ended with already; nil: the continuation is resumed later.
+  mutating func wait(_ continuation: CheckedContinuation<SeatEnding, Never>) -> SeatEnding? {
+    if case .ended(let ending) = self {
+      self = .over
+      return ending
+    }
+    self = .waiting(continuation)
+    return nil
+  }
+}
+
+/// The seat of an async call: alive as long as the call waits, and told by resuming it.
+final class WaiterSeat<Object: Sendable>: Seat {
   let id: SeatID
   private let decoder: ObjectDecoder<Object>
   private let onProgress: (@Sendable (LoadProgress) -> Void)?
-  private let state = Lock(State.early)
+  private let ending = Lock(AwaitedEnding.early)
 
   init(_ id: SeatID, _ decoder: ObjectDecoder<Object>, _ onProgress: (@Sendable (LoadProgress) -> Void)?) {
     self.id = id
@@ -38,42 +59,22 @@ final class WaiterSeat<Object: Sendable>: Seat {
   func progressed(_ progress: LoadProgress) { onProgress?(progress) }
 
   func end(_ ending: SeatEnding, from caller: Caller) {
-    let result = result(ending)
-    let continuation = state.withLock { state -> CheckedContinuation<Result, Never>? in
-      switch state {
-      case .early:
-        state = .ended(result)
-        return nil
-      case .waiting(let continuation):
-        state = .over
-        return continuation
-      case .ended, .over: return nil
-      }
-    }
-    continuation?.resume(returning: result)
+    self.ending.withLock { $0.end(ending) }?.resume(returning: ending)
   }
 
   /// The one awaiting of the end.
-  func wait(_ continuation: CheckedContinuation<Result, Never>) {
-    let early = state.withLock { state -> Result? in
-      if case .ended(let result) = state {
-        state = .over
-        return result
-      }
-      state = .waiting(continuation)
-      return nil
-    }
-    if let early { continuation.resume(returning: early) }
+  func wait(_ continuation: CheckedContinuation<SeatEnding, Never>) {
+    if let early = ending.withLock({ $0.wait(continuation) }) { continuation.resume(returning: early) }
   }
 
-  private func result(_ ending: SeatEnding) -> Result {
+  func answer(of ending: SeatEnding) throws(ObjectError) -> Answer<Object> {
     switch ending {
     case .ready(let box, let delivered):
-      if let object = box.object(as: Object.self) { return .success(Answer(object, delivered)) }
-      return .failure(ObjectError(.undecodable, "Another type was decoded under the same representation."))
-    case .content: return .failure(ObjectError(.undecodable, "Only the bytes were asked for."))
-    case .failed(let error): return .failure(error)
-    case .cancelled(let reason): return .failure(ObjectError(reason))
+      if let object = box.object(as: Object.self) { return Answer(object, delivered) }
+      throw ObjectError(.undecodable, "Another type was decoded under the same representation.")
+    case .content: throw ObjectError(.undecodable, "Only the bytes were asked for.")
+    case .failed(let error): throw error
+    case .cancelled(let reason): throw ObjectError(reason)
     }
   }
 }

@@ -117,13 +117,9 @@ private struct StateRoom {
   }
 
   mutating func endAttempt(of handler: HandlerID, _ outcome: LoadOutcome) {
-    let attempt = LoadAttempt(
-      loaders: [], interceptors: [], plan: IntakePlan(), number: 1,
-      LoadAttempt.Listener(progress: { _ in }, end: { _ in }))
     let time = WallTime(seconds: 1)
-    let isAttached = state.attach(attempt, to: handler, number: 1, at: time)
-    #expect(isAttached)
-    note(state.attemptEnded(handler, number: 1, outcome, now: now, wallNow: time, random: 0))
+    let end = CoreState.AttemptEnd(outcome: outcome, times: LoadTimes(request: time, response: time))
+    note(state.attemptEnded(handler, number: 1, end, now: now) { 0 })
   }
 
   static func base(of name: String) -> StoredBase {

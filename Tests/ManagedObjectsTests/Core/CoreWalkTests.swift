@@ -65,7 +65,7 @@ private struct Walk {
     policy.limitTransfersPerHost = Self.limitPerHost
     policy.whenLastLeaves = seed % 3 == 0 ? .finish : .cancel
     state = CoreState(
-      CoreState.Settings(policy: policy, limitTransfers: Self.limitTransfers))
+      CoreState.Settings(policy: policy, limitTransfers: Self.limitTransfers, hasBackend: seed % 4 != 0))
   }
 
   mutating func step() {
@@ -142,7 +142,7 @@ private struct Walk {
         decodesAsked["\(job.handler) \(job.representation.variant)", default: 0] += 1
         open.append(item)
       case .release(let record): #expect(record.state.phase == .finished)
-      case .lookUp, .store, .retry, .startTransfers: open.append(item)
+      case .lookUp, .store, .retry, .startTransfers, .refill: open.append(item)
       case .progress, .sweep, .cancelTimer, .report, .call: break
       }
     }
@@ -167,6 +167,7 @@ private struct Walk {
       take(state.decoded(job.handler, job.representation, result, decodes: 1, now: now))
     case .retry(let handler, let attempts, _): take(state.retryDue(handler, attempts: attempts, now: now))
     case .startTransfers: take(state.hostsDue(now: now))
+    case .refill: take(state.refill(now: now))
     default: break
     }
   }
@@ -174,8 +175,8 @@ private struct Walk {
   private mutating func attempt(_ job: AttemptJob) {
     let attempt = LoadAttempt(
       loaders: [], interceptors: [], plan: IntakePlan(), number: job.number,
-      LoadAttempt.Listener(progress: { _ in }, end: { _ in }))
-    guard state.attach(attempt, to: job.handler, number: job.number, at: WallTime(seconds: 0)) else { return }
+      LoadAttempt.Listener(progress: { _ in }, end: { _, _ in }))
+    guard job.ticket.admit(attempt) else { return }
     let outcome: LoadOutcome =
       switch Int.random(in: 0..<6, using: &random) {
       case 0: .failure(ObjectError(.transport, "cut"))
@@ -184,9 +185,10 @@ private struct Walk {
       case 3: .notModified(LoadHead(status: 304))
       default: .body(LoadHead(), .memory(Data([1])))
       }
-    take(
-      state.attemptEnded(
-        job.handler, number: job.number, outcome, now: now, wallNow: WallTime(seconds: 1), random: 0.5))
+    var end = CoreState.AttemptEnd(
+      outcome: outcome, times: LoadTimes(request: WallTime(seconds: 0), response: WallTime(seconds: 1)))
+    if case .body = outcome, Bool.random(using: &random) { end.usable = body(job.key, .network) }
+    take(state.attemptEnded(job.handler, number: job.number, end, now: now) { 0.5 })
   }
 
   private func body(_ key: HandlerKey, _ source: ObjectSource) -> LoadedBody {

@@ -17,7 +17,7 @@ struct LoadAttemptRaceTests {
     plan.pool = { _ in }
     let attempt = LoadAttempt(
       loaders: [loader], interceptors: [Replacing(when: failing)], plan: plan, number: 1,
-      LoadAttempt.Listener(progress: { _ in }) { outcome in
+      LoadAttempt.Listener(progress: { _ in }) { outcome, _ in
         outcomes.append("\(outcome)")
       })
     attempt.start(LoadRequest(location: "mem:first"))

@@ -15,7 +15,7 @@ struct LoadAttemptTests {
   ) -> LoadAttempt {
     LoadAttempt(
       loaders: loaders ?? [loader], interceptors: interceptors, plan: IntakePlan(), number: number,
-      LoadAttempt.Listener(progress: { _ in }, end: { [outcomes] in outcomes.append($0) }))
+      LoadAttempt.Listener(progress: { _ in }, end: { [outcomes] outcome, _ in outcomes.append(outcome) }))
   }
 
   private func outcome() async throws -> LoadOutcome { try await outcomes.wait(1)[0] }
