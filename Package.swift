@@ -21,6 +21,8 @@ let package = Package(
     .library(name: "ManagedObjects", targets: ["ManagedObjects"]),
     .executable(name: "mobj", targets: ["mobj"]),
     .executable(name: "Benchmarks", targets: ["Benchmarks"]),
+    .library(name: "CacheBenchmark", targets: ["CacheBenchmark"]),
+    .library(name: "ManagedObjectsConformance", targets: ["ManagedObjectsConformance"]),
   ],
   targets: [
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -37,14 +39,28 @@ let package = Package(
     .executableTarget(name: "http-cache-bridge", dependencies: ["ManagedObjects"], swiftSettings: strict),
     .executableTarget(name: "Demo", dependencies: ["ManagedObjects", "TestSupport"], swiftSettings: strict),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["ManagedObjects", "TestSupport", "CurlFloor"], path: "Benchmarks",
-      exclude: ["CurlFloor"], swiftSettings: strict),
+      name: "Benchmarks", dependencies: ["ManagedObjects", "TestSupport", "CurlFloor", "CacheBenchmark"],
+      path: "Benchmarks", exclude: ["CurlFloor", "Cache", "Peers"], swiftSettings: strict),
+    .target(
+      name: "CacheBenchmark", dependencies: ["ManagedObjects", "TestSupport"], path: "Benchmarks/Cache",
+      swiftSettings: strict),
     .target(name: "CurlFloor", dependencies: ["CCurl", "CXXHash"], path: "Benchmarks/CurlFloor"),
     .target(
       name: "TestSupport", dependencies: ["ManagedObjects", "CZlib"], path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(name: "CurlTransferTests", dependencies: ["CurlTransfer", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "ManagedObjectsTests", dependencies: ["ManagedObjects", "TestSupport"], swiftSettings: strict),
+    .target(
+      name: "ManagedObjectsConformance", dependencies: ["ManagedObjects"], path: "Tests/Conformance",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "cache-worker", dependencies: ["ManagedObjects", "ManagedObjectsConformance"], path: "Tests/CacheWorker",
+      swiftSettings: strict),
+    .testTarget(
+      name: "ManagedObjectsTests",
+      dependencies: [
+        "ManagedObjects", "TestSupport", "ManagedObjectsConformance", "cache-worker", "CacheBenchmark",
+      ],
+      swiftSettings: strict),
     .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: strict),
     .testTarget(name: "mobjTests", dependencies: ["mobj", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "HouseRulesTests", swiftSettings: strict),

@@ -1,3 +1,4 @@
+import CacheBenchmark
 import CurlFloor
 import Foundation
 import ManagedObjects
@@ -43,6 +44,7 @@ struct MemoryBenchmark {
       report.candidates += figures
     }
     manager.shutdown()
+    report.scores += try await HitCost(rounds: rounds).scores()
     try options.write(report.table, report)
     if let chart = options.chart { try Chart(title: report.title, scores: report.scores).draw(to: chart) }
   }

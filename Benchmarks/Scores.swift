@@ -1,3 +1,4 @@
+import CacheBenchmark
 import Foundation
 
 /// A figure that we promise to keep below a bound. Less is better, always.

@@ -2,11 +2,11 @@
 //
 //   name     what it measures
 //   -------  --------------------------------------------------------------------------------------------------
-//   cache    FileCache and BigFileCache beside bare system calls: put, get that hits, get that misses, contains,
-//            a step of trimming; microseconds per operation, median and 99th of a hundred, and ratio to the floor;
-//            and a fresh hit under HTTP's rules beside the same hit of what never changes, from memory and from file
+//   cache    FileCache, BigFileCache and what one would take instead beside bare system calls: put, get, contains,
+//            start-up, trim, at several sizes and numbers of entries; hit ratio; latency while trimming
 //   memory   a hit in the memory cache beside a dictionary without a lock, and a whole `manage` that is answered
-//            from memory, callback included
+//            from memory, callback included; and a fresh hit under HTTP's rules beside the same hit of what never
+//            changes, from memory and from file
 //   network  loads from a real nginx on this machine beside a bare C loop on libcurl, and beside what one would take
 //            instead, curl and URLSession; processor time, wall time, latency and memory. The sets:
 //              S   20,000 bodies of 16 KiB      L   one of 2 GiB
@@ -16,12 +16,13 @@
 // between machines. Each network candidate runs in a process of its own, and each checks every byte that came.
 // Build with `-c release`.
 
+import CacheBenchmark
 import Dispatch
 import Foundation
 import ManagedObjects
 
 let usage = """
-  usage: Benchmarks cache   [--quick] [--json FILE] [--dir DIR]
+  usage: Benchmarks cache   [--quick] [--json FILE] [--chart FILE] [--dir DIR] [more: see Benchmarks cache --help]
          Benchmarks memory  [--quick] [--json FILE] [--chart FILE]
          Benchmarks network [--quick] [--json FILE] [--chart FILE] [--dir DIR]
 
@@ -63,8 +64,7 @@ let options = arguments.dropFirst()
 do {
   switch arguments.first {
   case "cache":
-    guard let options = BenchmarkArguments(options, allowed: ["--quick", "--json", "--dir"]) else { exitWithUsage() }
-    try await CacheBenchmark(options).run()
+    try CacheBenchmark.main(arguments: Array(options))
   case "memory":
     guard let options = BenchmarkArguments(options, allowed: ["--quick", "--json", "--chart"]) else { exitWithUsage() }
     try wait { try await MemoryBenchmark(options).run() }

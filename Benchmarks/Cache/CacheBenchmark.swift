@@ -1,173 +1,138 @@
 import Foundation
 import ManagedObjects
 
-/// `Benchmarks cache`: see the table in `main.swift`.
+/// `Benchmarks cache`: file caches, and what one would take instead, on the same work in one run.
 ///
-/// Each round takes a batch of new keys; for each operation the candidates take their turns, in an order that changes
-/// from round to round. A cache's key comes with its hash finished, as the floor's name does.
-struct CacheBenchmark {
-  private let options: BenchmarkArguments
-  private let rounds: Int
-  private let batch: Int
-  private let body = [UInt8]((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-  private static let facts = EntryFacts(
-    head: LoadHead(status: 200, reason: "OK", fields: ["Content-Type": "image/jpeg", "ETag": "\"5e3f-9c2\""]))
+/// Candidates take their turns in pieces of a few hundred operations, in an order that changes, so that what disturbs
+/// one disturbs all. Every body that comes back is checked. In parts:
+///
+///     sizes     put, get that hits, get that misses, contains, at bodies of 1, 4, 16 and 256 KiB
+///     numbers   the same, start-up and trim, at growing numbers of entries: what grows with their number?
+///     mixed     gets by Zipf's law at a limit, a put after each miss: hit ratio and latency
+///     trimming  gets and puts while another thread or process trims, beside the same load alone
+public struct CacheBenchmark {
+  let options: CacheBenchmarkOptions
+  let arena: Arena
 
-  init(_ options: BenchmarkArguments) {
-    self.options = options
-    rounds = options.isQuick ? 10 : 25
-    batch = options.isQuick ? 400 : 1000
-  }
-
-  func run() async throws {
-    let parent = options.directory ?? FileManager.default.temporaryDirectory.path
-    let folder = parent + "/mo-benchmark-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let report = Report(
-      machine: Machine(directory: folder), bytes: body.count, entries: rounds * batch, rounds: rounds,
-      figures: try measure(folder) + (try await HitCost(rounds: rounds, body: body).figures(folder)))
-    try options.write(report.table, report)
-  }
-
-  // MARK: Rounds
-
-  private func measure(_ folder: String) throws -> [Figure] {
-    let candidates = try candidates(folder)
-    var samples = candidates.map { _ in [Operation: Samples]() }
-    for round in 0..<rounds {
-      let keys = (0..<batch).map { BenchmarkKey("https://cdn.example.org/assets/2024/08/\(round)/item-\($0).jpg") }
-      let missing = (0..<batch).map { BenchmarkKey("https://cdn.example.org/missing/2024/08/\(round)/item-\($0).jpg") }
-      for operation in Operation.allCases where operation != .trim {
-        for turn in candidates.indices {
-          let at = (turn + round) % candidates.count
-          let candidate = candidates[at]
-          let keys = operation == .miss ? missing : keys.shuffled()
-          for key in keys {
-            let start = ContinuousClock.now
-            try candidate.perform(operation, key, body)
-            samples[at][operation, default: Samples()].add(ContinuousClock.now - start)
-          }
-        }
-      }
+  /// The whole of a program: reads its arguments, measures, prints.
+  /// - Parameter adding: what takes part beside ours.
+  /// - Throws: where something cannot be measured; a wrong argument ends the program with status 2.
+  public static func main(
+    adding: [CacheContender] = [], arguments: [String] = Array(CommandLine.arguments.dropFirst())
+  ) throws {
+    guard let options = CacheBenchmarkOptions(arguments) else {
+      FileHandle.standardError.write(Data(CacheBenchmarkOptions.usage.utf8))
+      exit(2)
     }
-    for at in candidates.indices {
-      let start = ContinuousClock.now
-      let looked = try candidates[at].trim()
-      samples[at][.trim, default: Samples()].add(ContinuousClock.now - start, operations: looked)
-    }
-    return figures(candidates, samples)
+    let arena = try Arena(options, contenders: Self.ours + adding)
+    defer { arena.clear() }
+    try CacheBenchmark(options: options, arena: arena).run()
   }
 
-  private func figures(_ candidates: [any Candidate], _ samples: [[Operation: Samples]]) -> [Figure] {
-    Operation.allCases.flatMap { operation in
-      candidates.indices.map { at in
-        let own = samples[at][operation] ?? Samples()
-        let floor = samples[0][operation]?.median ?? 0
-        return Figure(
-          operation: operation.rawValue, candidate: candidates[at].name, medianMicroseconds: own.median,
-          p99Microseconds: own.quantile(0.99), ratio: floor > 0 ? own.median / floor : 0)
-      }
-    }
-  }
+  private static let ours = [
+    CacheContender("FileCache") { try FileCache(folder: $0, limits: $1) },
+    CacheContender("BigFileCache") { folder, limits in
+      // The floor's number of folders, unless so many entries are asked for that its own choice is 4,096.
+      try BigFileCache(folder: folder, limits: limits, shards: (limits.limitEntries ?? 0) > 250_000 ? 4096 : 256)
+    },
+  ]
 
-  private func candidates(_ folder: String) throws -> [any Candidate] {
-    var limits = CacheLimits(bytes: nil)
-    limits.keepFreeBytes = 0
-    let entries = rounds * batch
-    // What trims has a limit of its own on the same folder, a fifth lower.
-    var lower = limits
-    lower.limitEntries = entries * 8 / 10
-    lower.lowWater = 1
-    let file = URL(filePath: folder + "/file")
-    let big = URL(filePath: folder + "/big")
-    return [
-      FloorCandidate(floor: PosixFloor(folder: folder + "/floor")),
-      CacheCandidate(
-        name: "FileCache", cache: try FileCache(folder: file, limits: limits), facts: Self.facts,
-        trimming: { try FileCache(folder: file, limits: lower) }),
-      CacheCandidate(
-        name: "BigFileCache", cache: try BigFileCache(folder: big, limits: limits, shards: 256), facts: Self.facts,
-        trimming: { try BigFileCache(folder: big, limits: lower) }),
+  private func run() throws {
+    var report = CacheReport(machine: Machine(directory: arena.folder.path), quick: options.isQuick)
+    report.warnings += Mount(above: arena.folder.path)?.warnings ?? []
+    report.warnings += arena.warnings
+    report.candidates = arena.introductions
+    let parts: [(String, () throws -> [CacheFigure])] = [
+      ("sizes", SizesPart(options, arena).measure), ("numbers", NumbersPart(options, arena).measure),
+      ("mixed", MixedPart(options, arena).measure), ("trimming", TrimmingPart(options, arena).measure),
     ]
+    for (name, measure) in parts where options.parts.contains(name) { report.figures += try measure() }
+    report.goals = CacheGoals(report.figures).all
+    try write(report)
+  }
+
+  private func write(_ report: CacheReport) throws {
+    let isJSONOut = options.json == "-"
+    (isJSONOut ? FileHandle.standardError : .standardOutput).write(Data(report.table.utf8))
+    if let json = options.json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      let data = try encoder.encode(report) + Data("\n".utf8)
+      if isJSONOut { FileHandle.standardOutput.write(data) } else { try data.write(to: URL(filePath: json)) }
+    }
+    if let chart = options.chart { try CacheChart(report).draw(to: chart) }
   }
 }
 
-enum Operation: String, CaseIterable {
-  case put
-  case get = "get, hit"
-  case miss = "get, miss"
-  case contains
-  case trim = "trim, per entry seen"
-}
+/// What was asked for on the command line.
+struct CacheBenchmarkOptions {
+  var isQuick = false
+  var json: String?
+  var chart: String?
+  var directory: String?
+  /// The folder's file system goes with this process: nothing has to be removed.
+  var isDisposable = false
+  /// Numbers of entries.
+  var entries = [1000, 10_000, 100_000]
+  var bytes = [1 << 10, 4 << 10, 16 << 10, 256 << 10]
+  var parts = ["sizes", "numbers", "mixed", "trimming"]
+  /// Candidates; nil: all.
+  var only: [String]?
+  /// Programs that take part.
+  var peers: [[String]] = []
 
-struct BenchmarkKey {
-  let key: EntryKey
-  let name: FloorName
+  static let usage = """
+    usage: Benchmarks cache [options]
+      --quick          smaller sets, well under a minute
+      --entries N,N    numbers of entries, 1,000 to 1,000,000 (default 1000,10000,100000)
+      --bytes N,N      lengths of bodies (default 1024,4096,16384,262144)
+      --parts P,P      of sizes, numbers, mixed, trimming (default: all)
+      --only NAME,…    these candidates beside the floor
+      --peer COMMAND   a program that takes part; the protocol: Benchmarks/Peers/Sources/cache-peer/main.swift
+      --json FILE      the figures as JSON too; - is standard output, the table then goes to standard error
+      --chart FILE     cost against number of entries and latency while trimming, drawn by gnuplot (.svg or .png)
+      --dir DIR        where to make a folder for the files; default: the temporary folder
+      --disposable     leave the files there, since their file system goes as well
 
-  init(_ url: String) {
-    key = EntryKey(ObjectID(url, kind: .url))
-    name = FloorName(digest: key.digest.bytes)
-  }
-}
+    """
 
-protocol Candidate {
-  var name: String { get }
-  func perform(_ operation: Operation, _ key: BenchmarkKey, _ body: [UInt8]) throws
-  /// Removes the oldest fifth; the number of entries looked at.
-  func trim() throws -> Int
-}
-
-struct FloorCandidate: Candidate {
-  let name = "POSIX floor"
-  let floor: PosixFloor
-
-  func perform(_ operation: Operation, _ key: BenchmarkKey, _ body: [UInt8]) throws {
-    let isRight =
-      switch operation {
-      case .put: floor.put(key.name, body)
-      case .get: floor.get(key.name) == body.count
-      case .miss: floor.get(key.name) == nil
-      case .contains: floor.contains(key.name)
-      case .trim: true
+  init?(_ arguments: [String]) {
+    var rest = arguments[...]
+    var wasGiven: Set<String> = []
+    while let option = rest.popFirst() {
+      wasGiven.insert(option)
+      switch option {
+      case "--quick": isQuick = true
+      case "--disposable": isDisposable = true
+      default:
+        guard let value = rest.popFirst(), set(option, to: value) else { return nil }
       }
-    if !isRight { throw Wrong("The floor failed at \(operation.rawValue).") }
+    }
+    guard isQuick else { return }
+    if !wasGiven.contains("--entries") { entries = [1000, 10_000] }
+    if !wasGiven.contains("--bytes") { bytes = [4 << 10, 256 << 10] }
   }
 
-  func trim() -> Int { floor.trim(part: 0.2) }
-}
-
-struct CacheCandidate: Candidate {
-  let name: String
-  let cache: any CacheBackend
-  let facts: EntryFacts
-  /// The same folder with lower limits.
-  let trimming: () throws -> any CacheBackend
-
-  func perform(_ operation: Operation, _ key: BenchmarkKey, _ body: [UInt8]) throws {
-    let isRight =
-      switch operation {
-      case .put: try put(key.key, body)
-      case .get: try cache.lookUp(key.key)?.data().count == body.count
-      case .miss: try cache.lookUp(key.key) == nil
-      case .contains: try cache.contains(key.key)
-      case .trim: true
-      }
-    if !isRight { throw Wrong("\(name) failed at \(operation.rawValue).") }
-  }
-
-  private func put(_ key: EntryKey, _ body: [UInt8]) throws -> Bool {
-    var writer = try cache.begin(key, expectedBytes: body.count)
-    try writer.append(body.span.bytes)
-    return try writer.commit(facts).count == body.count
-  }
-
-  /// A step each, until all was seen once: of a big cache ten.
-  func trim() throws -> Int {
-    let cache = try trimming()
-    let entries = try cache.statistics().entries
-    var looked = 0
-    for _ in 0..<10 where looked < entries { looked += try cache.trim(budget: .seconds(60)).lookedAtEntries }
-    return looked
+  private mutating func set(_ option: String, to value: String) -> Bool {
+    let words = value.split(separator: ",").map(String.init)
+    let numbers = words.compactMap { Int($0) }.filter { $0 > 0 }
+    switch option {
+    case "--json": json = value
+    case "--chart": chart = value
+    case "--dir": directory = value
+    case "--only": only = words
+    case "--peer": peers.append(value.split(separator: " ").map(String.init))
+    case "--entries":
+      entries = numbers.sorted()
+      return numbers.count == words.count && numbers.allSatisfy { (100...1_000_000).contains($0) }
+    case "--bytes":
+      bytes = numbers
+      return numbers.count == words.count && numbers.allSatisfy { (8...1 << 26).contains($0) }
+    case "--parts":
+      parts = words
+      return words.allSatisfy(["sizes", "numbers", "mixed", "trimming"].contains)
+    default: return false
+    }
+    return true
   }
 }

@@ -26,17 +26,18 @@ final class PosixFloor {
     return written == body.count && path(temp) { from in path(name.path) { renameat(root, from, root, $0) } } == 0
   }
 
-  /// The number of bytes read; nil: a miss.
-  func get(_ name: FloorName) -> Int? {
+  /// nil: a miss.
+  func get(_ name: FloorName) -> FloorBody? {
     let file = path(name.path) { openat(root, $0, O_RDONLY | O_CLOEXEC) }
     guard file >= 0 else { return nil }
     defer { close(file) }
     var status = stat()
     guard fstat(file, &status) == 0 else { return nil }
     // As any cache must, it gives memory away that somebody else frees.
-    let bytes = UnsafeMutableRawPointer.allocate(byteCount: Int(status.st_size), alignment: 16)
+    let bytes = UnsafeMutableRawPointer.allocate(byteCount: max(8, Int(status.st_size)), alignment: 16)
     defer { bytes.deallocate() }
-    return read(file, bytes, Int(status.st_size))
+    let count = read(file, bytes, Int(status.st_size))
+    return FloorBody(count: count, number: count >= 8 ? bytes.load(as: Int.self).littleEndian : 0)
   }
 
   func contains(_ name: FloorName) -> Bool {
@@ -44,12 +45,12 @@ final class PosixFloor {
     return path(name.path) { fstatat(root, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
   }
 
-  /// The bare loop of a trim: lists, asks for each file's date, sorts, removes the oldest part. Entries looked at.
-  func trim(part: Double) -> Int {
+  /// The bare loop of a trim: lists, asks for each file's date, sorts, removes the oldest part.
+  func trim(part: Double) {
     var found: [(shard: Int, name: String, date: Int)] = []
-    for shard in 0..<256 where made[shard] {
+    for shard in 0..<256 {
       let folder = openat(root, FloorName(shard: UInt8(shard)).folder.map { CChar(bitPattern: $0) }, O_RDONLY)
-      guard let listing = fdopendir(folder) else { continue }
+      guard folder >= 0, let listing = fdopendir(folder) else { continue }
       while let entry = readdir(listing) {
         let name = withUnsafePointer(to: &entry.pointee.d_name) {
           $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
@@ -66,12 +67,17 @@ final class PosixFloor {
       let folder = FloorName(shard: UInt8(entry.shard)).folder.dropLast()
       unlinkat(root, String(decoding: folder, as: UTF8.self) + "/" + entry.name, 0)
     }
-    return found.count
   }
 
   private func path<Result>(_ bytes: [UInt8], _ use: (UnsafePointer<CChar>) -> Result) -> Result {
     bytes.withUnsafeBytes { use($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
   }
+}
+
+/// What a get brought: its length, and the number that its first eight bytes are.
+struct FloorBody: Equatable {
+  var count: Int
+  var number: Int
 }
 
 /// "a7/a7c9…(32 digits)", from the first 16 bytes of a digest.

@@ -1,3 +1,4 @@
+import CacheBenchmark
 import Dispatch
 import Foundation
 

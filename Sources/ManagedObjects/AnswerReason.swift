@@ -45,12 +45,12 @@ public enum AnswerReason: String, Hashable, Sendable, CaseIterable {
 }
 
 extension CacheMode {
-  /// Why nothing that is stored is looked at; nil: it is.
-  var passesOver: AnswerReason? {
+  /// Why it is loaded where nothing is found, or nothing is looked for.
+  var reasonToLoad: AnswerReason {
     switch self {
-    case .reload: .reload
     case .noStore: .noStore
-    case .standard, .noCache, .forceCache, .onlyIfCached: nil
+    case .reload: .reload
+    case .standard, .noCache, .forceCache, .onlyIfCached: .absent
     }
   }
 }

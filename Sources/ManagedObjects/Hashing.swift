@@ -73,13 +73,13 @@ package func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
   deinit { unsafe XXH3_freeState(state) }
 
   package func update(_ bytes: RawSpan) {
-    _ = unsafe bytes.withUnsafeBytes { unsafe XXH3_64bits_update(state, $0.baseAddress, $0.count) }
+    unsafe bytes.withUnsafeBytes { unsafe mo_xxh3_update(state, $0.baseAddress, $0.count) }
   }
 
   package var value: UInt64 { unsafe XXH3_64bits_digest(state) }
 
   /// Of bytes that are all here.
   package static func of(_ bytes: RawSpan) -> UInt64 {
-    unsafe bytes.withUnsafeBytes { unsafe XXH3_64bits($0.baseAddress, $0.count) }
+    unsafe bytes.withUnsafeBytes { unsafe mo_xxh3($0.baseAddress, $0.count) }
   }
 }

@@ -1,7 +1,7 @@
 /// Reads the command line: the command first, the rest is the command's.
 ///
 ///     mobj get --jobs 8 --header 'Accept: text/html' -o page.html https://example.com/
-///     mobj cache trim --max-size 1G ~/.cache/mobj
+///     mobj cache trim --to 1G ~/.cache/mobj
 ///     mobj explain https://example.com/
 enum Arguments {
   private static let commands = ["get", "cache", "explain", "help"]

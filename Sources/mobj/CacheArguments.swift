@@ -25,6 +25,11 @@ struct CacheArguments {
     case .json: options.json = true
     case .quiet: options.quiet = true
     case .repair: options.repairs = true
+    case .goal:
+      switch try OptionValue.sizeOrPart(value, of: option) {
+      case .bytes(let bytes): options.limitBytes = bytes
+      case .percent(let percent): options.limitPercent = percent
+      }
     case .limitBytes: options.limitBytes = try OptionValue.size(value, of: option)
     case .limitEntries: options.limitEntries = try OptionValue.number(value, of: option, in: 0...1_000_000_000_000)
     case .limitAge: options.limitAge = try OptionValue.age(value, of: option)
@@ -58,8 +63,11 @@ struct CacheArguments {
       throw UsageError("cache remove needs what to remove: mobj cache remove DIR URL…")
     }
     let hasLimit = options.limitBytes != nil || options.limitEntries != nil || options.limitAge != nil
-    guard verb != .trim || hasLimit else {
-      throw UsageError("cache trim needs a limit: --max-size N, --max-files N or --max-age D")
+    guard verb != .trim || hasLimit || options.limitPercent != nil else {
+      throw UsageError("cache trim needs a limit: --to N, --max-files N or --max-age D")
+    }
+    guard !given.contains(.goal) || !given.contains(.limitBytes) else {
+      throw UsageError("--to and --max-size say the same; give one of them")
     }
   }
 

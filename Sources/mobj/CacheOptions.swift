@@ -14,4 +14,6 @@ struct CacheOptions: Equatable {
   var limitBytes: Int?
   var limitEntries: Int?
   var limitAge: Duration?
+  /// Trim to this part of the bytes that are there, in percent; nil: not asked for.
+  var limitPercent: Int?
 }

@@ -40,7 +40,7 @@ struct CacheRun {
     self.options = options
     self.interrupt = interrupt
     let folder = URL(filePath: options.folder, directoryHint: .isDirectory)
-    cache = try ExistingCache.open(folder, limits: Self.limits(options))
+    cache = try Self.open(folder, options)
     let isListShown = options.verb == .list && Descriptor.standardOutput.isTerminal
     let isForPrograms = options.json && !Descriptor.standardError.isTerminal
     showsProgress = !options.quiet && !isListShown && !isForPrograms
@@ -49,6 +49,16 @@ struct CacheRun {
     // How many a trim removes is known only at its end.
     let expected = options.verb == .trim ? 0 : (try? cache.statistics())?.entries ?? 0
     meter = ProgressMeter(expectedWeight: expected > 0 ? expected : nil, startedAt: start)
+  }
+
+  /// A part of what is there can be told only from what is there.
+  private static func open(_ folder: URL, _ options: CacheOptions) throws(ObjectError) -> any StoredCache {
+    var limits = limits(options)
+    let cache = try ExistingCache.open(folder, limits: limits)
+    guard let percent = options.limitPercent else { return cache }
+    let bytes = (try? cache.statistics())?.bytes ?? 0
+    limits.limitBytes = Int(Double(bytes) * Double(percent) / 100)
+    return try ExistingCache.open(folder, limits: limits)
   }
 
   /// Those that were asked for, and no others: nothing is kept free, and nothing goes beyond what is due.

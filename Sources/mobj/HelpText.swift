@@ -25,7 +25,7 @@ enum HelpText {
 
     mobj cache stat ~/.cache/mobj
     mobj cache list --json ~/.cache/mobj | jq .id
-    mobj cache trim --max-size 1G --max-age 30d ~/.cache/mobj
+    mobj cache trim --to 1G --max-age 30d ~/.cache/mobj
     mobj cache remove ~/.cache/mobj https://example.com/
     mobj explain https://example.com/
 
@@ -60,12 +60,12 @@ enum HelpText {
 
   private static let cache = """
     usage: mobj cache VERB [options] DIR      DIR: as given to mobj get --cache
-      stat DIR             what made it, how much is in it, what is left over
+      stat DIR             what made it, what is in it, hits, what is left over
       list DIR             every entry: bytes, age, status, URL or id, entity tag
       verify DIR           read every entry; 1 is the status when any is damaged
         --repair           and remove the damaged ones
       trim DIR             remove the least recently used, down to all of
-        --max-size BYTES   64K, 10M and 1G will do
+        --to SIZE          64K, 10M, 1G (as --max-size), or 80% of what is there
         --max-files N
         --max-age AGE      since they were stored; 90s, 45m, 12h, 30d, 4w
       clear DIR            remove all entries, without asking
@@ -76,7 +76,7 @@ enum HelpText {
       --quiet              no progress
 
     mobj cache verify --repair ~/.cache/mobj
-    mobj cache trim --max-size 1G --max-age 30d ~/.cache/mobj
+    mobj cache trim --to 1G --max-age 30d ~/.cache/mobj
     mobj cache list --json ~/.cache/mobj | jq -r 'select(.status != 200).id'
     exit status: 0 all good, 1 damaged, not found or failed, 2 wrong usage
     """

@@ -46,6 +46,7 @@ enum GetOption: String, SpelledOption {
 
 /// The options of `mobj cache`.
 enum CacheOption: String, SpelledOption {
+  case goal = "--to"
   case limitBytes = "--max-size"
   case limitEntries = "--max-files"
   case limitAge = "--max-age"
@@ -57,7 +58,7 @@ enum CacheOption: String, SpelledOption {
 
   var takesValue: Bool {
     switch self {
-    case .limitBytes, .limitEntries, .limitAge: true
+    case .goal, .limitBytes, .limitEntries, .limitAge: true
     default: false
     }
   }
@@ -67,7 +68,7 @@ enum CacheOption: String, SpelledOption {
   /// The only verb that takes it; nil: all do.
   var verb: CacheOptions.Verb? {
     switch self {
-    case .limitBytes, .limitEntries, .limitAge: .trim
+    case .goal, .limitBytes, .limitEntries, .limitAge: .trim
     case .repair: .verify
     case .json, .quiet, .help, .version: nil
     }

@@ -46,6 +46,20 @@ enum OptionValue {
     return number << shift
   }
 
+  enum SizeOrPart: Equatable {
+    case bytes(Int)
+    case percent(Int)
+  }
+
+  /// A size as above, or a part of what there is: "80%".
+  static func sizeOrPart(_ text: String, of option: some SpelledOption) throws(UsageError) -> SizeOrPart {
+    guard text.last == "%" else { return .bytes(try size(text, of: option)) }
+    guard let percent = digits(text.dropLast()), percent <= 100 else {
+      throw UsageError("\(option.rawValue) takes bytes, such as 10M or 1G, or a part, such as 80%, not '\(text)'")
+    }
+    return .percent(percent)
+  }
+
   /// A whole number of seconds, or with m, h, d or w of minutes, hours, days or weeks: "90", "45m", "12h", "30d".
   static func age(_ text: String, of option: some SpelledOption) throws(UsageError) -> Duration {
     let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]

@@ -31,6 +31,8 @@ struct CacheArgumentsTests {
     #expect(trim.limitAge == .seconds(172_800))
     #expect(trim.json && trim.quiet && !trim.repairs)
     #expect(try options("verify", "--repair", "d").repairs)
+    #expect(try options("trim", "d", "--to", "64K").limitBytes == 64 << 10)
+    #expect(try options("trim", "d", "--to=80%").limitPercent == 80)
   }
 
   @Test func `remove takes any number of names, after two dashes odd ones too`() throws {
@@ -48,7 +50,12 @@ struct CacheArgumentsTests {
     (["stat"], "cache stat needs the folder of a cache: mobj cache stat DIR"),
     (["list", "d", "e"], "cache list takes one folder; 'e' is too much"),
     (["remove", "d"], "cache remove needs what to remove: mobj cache remove DIR URL…"),
-    (["trim", "d"], "cache trim needs a limit: --max-size N, --max-files N or --max-age D"),
+    (["trim", "d"], "cache trim needs a limit: --to N, --max-files N or --max-age D"),
+    (["trim", "d", "--to", "101%"], "--to takes bytes, such as 10M or 1G, or a part, such as 80%, not '101%'"),
+    (["trim", "d", "--to", "-1%"], "or a part, such as 80%, not '-1%'"),
+    (["trim", "d", "--to", "x"], "--to takes bytes, such as 1000000, 64K, 10M or 1G, not 'x'"),
+    (["trim", "d", "--to", "1G", "--max-size", "2G"], "--to and --max-size say the same; give one of them"),
+    (["stat", "d", "--to", "1G"], "--to is an option of cache trim, not of cache stat"),
     (["list", "d", "--max-files", "3"], "--max-files is an option of cache trim, not of cache list"),
     (["clear", "--repair", "d"], "--repair is an option of cache verify, not of cache clear"),
     (["trim", "d", "--max-szie", "3"], "--max-szie is not an option; did you mean --max-size?"),

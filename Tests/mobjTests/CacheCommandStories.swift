@@ -49,6 +49,21 @@ struct CacheCommandStories {
     #expect(object["backend"] as? String == name && object["entries"] as? Int == 2)
   }
 
+  @Test(arguments: ["file", "big"])
+  func `stat tells how often all programs together found what they looked for`(backend: String) async throws {
+    try await fill(backend, "/a", "/b")
+    try await fill(backend, "/a", "/b")
+    try await fill(backend, "/a", "/c")
+    let object = try #require(try await cache("stat", "--json", "c").objects.first)
+    #expect(object["hits"] as? Int == 3)
+    let misses = try #require(object["misses"] as? Int)
+    #expect(misses >= 3)
+    let share = Int((3000 / Double(3 + misses)).rounded())
+    let text = try await cache("stat", "c").text
+    #expect(text.contains("look-ups   \(3 + misses) in "))
+    #expect(text.contains(", \(share / 10).\(share % 10) % of them hits"))
+  }
+
   @Test func `list shows every entry, without the secrets of its URL`() async throws {
     try await fill("file", "/a?token=hunter2", "/b")
     let run = try await cache("list", "c")
@@ -129,6 +144,15 @@ struct CacheCommandStories {
     let object = try #require(try await cache("trim", "--json", "c", "--max-size", "8K").objects.first)
     #expect(object["removedEntries"] as? Int == 3 && object["entries"] as? Int == 2)
     #expect(try await cache("trim", "c", "--max-age", "1h").text.hasPrefix("removed 0 entries"))
+  }
+
+  @Test(arguments: ["file", "big"])
+  func `trim goes down to a size, or to a part of what is there`(backend: String) async throws {
+    for number in 0..<20 { try await fill(backend, "/\(number)") }
+    let half = try #require(try await cache("trim", "--json", "--to", "50%", "c").objects.first)
+    #expect(half["removedEntries"] as? Int == 10 && half["entries"] as? Int == 10)
+    #expect(try await cache("trim", "c", "--to", "8K").text.hasSuffix("; 2 entries, 8.2 kB are left\n"))
+    #expect(try await cache("trim", "c", "--to", "0%").text.hasSuffix("; 0 entries, 0 B are left\n"))
   }
 
   @Test func `so it does with the cache of millions`() async throws {

@@ -36,6 +36,8 @@ struct CacheReportTests {
     survey.temporaryBytes = 3_400_000
     survey.oldestUse = WallTime(seconds: now.seconds - 300_000)
     survey.newestUse = WallTime(seconds: now.seconds - 2)
+    survey.history = StoreHistory(
+      hits: 1016, misses: 218, evictedEntries: 120, healedEntries: 3, since: WallTime(seconds: now.seconds - 1_100_000))
     #expect(
       CacheReport.stat(facts, survey, now: now) == """
         folder     /c
@@ -45,6 +47,7 @@ struct CacheReportTests {
         limit      1.1 GB by mobj get; other programs bring their own
         temporary  1 file, 3.4 MB: being written, or left by programs that died
         last used  3 d to 2 s ago
+        look-ups   1,234 in 12 d, 82.3 % of them hits; 120 entries evicted, 3 found damaged
 
         """)
   }
@@ -53,8 +56,18 @@ struct CacheReportTests {
     #expect(!CacheReport.stat(facts, StoreSurvey(), now: now).contains("last used"))
     let object = try object(CacheReport.statJSON(facts, StoreSurvey()))
     #expect(object["entries"] as? Int == 0)
-    #expect(object["oldestUse"] is NSNull && object["newestUse"] is NSNull)
+    #expect(object["oldestUse"] is NSNull && object["newestUse"] is NSNull && object["hits"] is NSNull)
     #expect(object["backend"] as? String == "BigFileCache")
+  }
+
+  @Test func `hit figures stand in JSON, and no figure of a damaged file makes it trap`() throws {
+    var survey = StoreSurvey()
+    survey.history = StoreHistory(hits: 3, misses: 1, evictedEntries: 2, healedEntries: 5, since: now)
+    let object = try object(CacheReport.statJSON(facts, survey))
+    #expect(["hits", "misses", "evicted", "healed"].map { object[$0] as? Int } == [3, 1, 2, 5])
+    #expect(object["countedSince"] as? String == "2026-02-02T02:40:00Z")
+    survey.history = StoreHistory(hits: .max, misses: .max, since: .distantPast)
+    #expect(!CacheReport.stat(facts, survey, now: now).contains("look-ups"))
   }
 
   // MARK: list

@@ -23,24 +23,24 @@ struct CacheStories {
     return path
   }
 
-  private func expectGoesOn(_ cache: String) async throws {
+  private func expectGoesOn(_ cache: String, backend: String = "file") async throws {
     for path in ["/a", "/b"] {
-      let run = try await tool.run("get", "--cache", cache, server.url(path))
+      let run = try await tool.run("get", "--backend", backend, "--cache", cache, server.url(path))
       #expect(run.status == 0)
       #expect(run.text == "body of \(path)")
       #expect(run.warnings <= 1)
     }
     let many = try await tool.run(
-      ["get", "--json", "--cache", cache] + (0..<50).map { server.url("/many/\($0)") })
+      ["get", "--json", "--backend", backend, "--cache", cache] + (0..<50).map { server.url("/many/\($0)") })
     #expect(many.status == 0)
     #expect(many.objects.count == 50)
     #expect(many.warnings <= 1)
     #expect(!FileManager.default.fileExists(atPath: tool.home.path("cache")), "nothing is made elsewhere")
   }
 
-  @Test(arguments: [0o500, 0o000] as [mode_t])
-  func `a folder that cannot be written stops nothing`(mode: mode_t) async throws {
-    try await expectGoesOn(makeFolder(mode: mode))
+  @Test(arguments: [0o500, 0o000] as [mode_t], ["file", "big"])
+  func `a folder that cannot be written stops nothing`(mode: mode_t, backend: String) async throws {
+    try await expectGoesOn(makeFolder(mode: mode), backend: backend)
   }
 
   @Test func `a path below a file stops nothing`() async throws {
@@ -57,9 +57,10 @@ struct CacheStories {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
   }
 
-  @Test func `what is stored is still served when nothing more can be`() async throws {
+  @Test(arguments: ["file", "big"])
+  func `what is stored is still served when nothing more can be`(backend: String) async throws {
     let folder = try makeFolder(mode: 0o700)
-    let words = ["get", "--json", "--cache", folder] + ["/a", "/b", "/c"].map(server.url)
+    let words = ["get", "--json", "--backend", backend, "--cache", folder] + ["/a", "/b", "/c"].map(server.url)
     #expect(try await tool.run(words).status == 0)
     chmod(folder, 0o500)
     let run = try await tool.run(words)

@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import ManagedObjects
+import Shelf
 
 let backend = ShelfBackend(limitEntries: 100)
 let signer = Signer { "token of today" }

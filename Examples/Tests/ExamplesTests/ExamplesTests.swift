@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjects
+import Shelf
 import Testing
 
 @testable import Examples

@@ -83,7 +83,11 @@ extension CacheExplanation.Outcome {
 extension Core {
   /// As a request finds it, where the mode lets it look.
   fileprivate func lookedUp(_ key: HandlerKey, in backend: any CacheBackend) -> CoreState.LookUp {
-    key.mode.passesOver.map { .nothing($0) } ?? find(key, in: backend)
+    switch key.mode {
+    case .noStore: .nothing(.noStore)
+    case .reload: .nothing(.reload)
+    default: find(key, in: backend)
+    }
   }
 }
 

@@ -5,8 +5,10 @@ extension Core {
   // MARK: Looking up
 
   func lookUp(_ handler: HandlerID, _ key: HandlerKey) {
-    if let why = key.mode.passesOver { return lookedUp(handler, .nothing(why)) }
-    guard let backend else { return lookedUp(handler, memoryBase(handler, key, else: .absent)) }
+    guard let backend, key.mode != .reload, key.mode != .noStore else {
+      let why = key.mode.reasonToLoad
+      return lookedUp(handler, why == .absent ? memoryBase(handler, key, else: why) : .nothing(why))
+    }
     filePool.run { [self] in
       let found = find(key, in: backend)
       if case .nothing(let why) = found { return lookedUp(handler, memoryBase(handler, key, else: why)) }
@@ -160,22 +162,20 @@ extension Core {
       do throws(ObjectError) { kept = try commit(entry, facts, job.key) } catch { return .failure(error) }
     }
     let loaded = Loaded(id: job.key.id, head: head, source: .network, body: kept)
-    let reason = reason(job.reason, head, job.key, isKept: mayStore)
+    let reason = StoreRule.reason(
+      job.reason, head: head, requestFields: job.key.fields, freshness: job.key.freshness)
     return .success(
       LoadedBody(loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: true, reason: reason))
   }
 
-  private func reason(_ why: AnswerReason, _ head: LoadHead, _ key: HandlerKey, isKept: Bool) -> AnswerReason {
-    isKept ? why : StoreRule.reason(why, head: head, requestFields: key.fields, freshness: key.freshness)
-  }
-
   /// A body in memory that no backend is to have.
-  func usable(_ outcome: LoadOutcome, _ key: HandlerKey, _ times: LoadTimes) -> LoadedBody? {
+  func usable(_ outcome: LoadOutcome, _ job: AttemptJob, _ times: LoadTimes) -> LoadedBody? {
     guard backend == nil, case .body(let head, .memory(let data)) = outcome else { return nil }
-    let mayStore = mayStore(head, key)
+    let key = job.key
     return LoadedBody(
       loaded: Loaded(id: key.id, head: head, source: .network, body: .memory(data)), facts: facts(head, key, times),
-      mayKeep: mayStore, hasBytes: true, reason: reason(.absent, head, key, isKept: mayStore))
+      mayKeep: mayStore(head, key), hasBytes: true,
+      reason: StoreRule.reason(job.reason, head: head, requestFields: key.fields, freshness: key.freshness))
   }
 
   private func facts(_ head: LoadHead, _ key: HandlerKey, _ times: LoadTimes) -> EntryFacts {

@@ -47,12 +47,11 @@ extension Core {
   private func join(_ refresh: Refresh, _ seat: any Seat) {
     var key = refresh.key
     key.isRefresh = true
-    var joiner = CoreState.Joiner(
+    let joiner = CoreState.Joiner(
       seat: seat,
       wish: HandlerState.Wish(representation: seat.representation, priority: .low, holdsPlace: true),
-      locations: refresh.locations, whenFull: .wait, output: nil)
-    joiner.hasReady = backend == nil
-    let hasJoined = stepForResult { [joiner] state -> (Bool, [Work]) in
+      locations: refresh.locations, whenFull: .wait, output: nil, hasReady: true)
+    let hasJoined = stepForResult { state -> (Bool, [Work]) in
       guard let (_, work) = state.join(key, joiner, now: time.now) else { return (false, []) }
       return (true, work)
     }

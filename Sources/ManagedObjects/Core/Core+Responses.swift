@@ -56,7 +56,7 @@ extension Core {
   /// nil: what is stored is asked first.
   private func whyNotLookedUp(_ job: ResponseJob) -> AnswerReason? {
     guard ExchangeRule.mayAnswer(job.method) else { return .method }
-    return job.key.mode.passesOver
+    return job.key.mode == .reload ? .reload : job.key.mode == .noStore ? .noStore : nil
   }
 
   private func plan(_ job: ResponseJob, _ stored: StoredAnswers) -> ExchangeRule.Plan {

@@ -165,7 +165,7 @@ final class Core: Sendable {
     job.ticket.letGo()
     if case .status(let head, let start) = outcome { storeFailure(head, start, job) }
     let end = CoreState.AttemptEnd(
-      outcome: outcome, usable: usable(outcome, job.key, times), times: times, timings: timings)
+      outcome: outcome, usable: usable(outcome, job, times), times: times, timings: timings)
     step {
       $0.attemptEnded(job.handler, number: job.number, end, now: self.time.now) { Double.random(in: 0..<1) }
     }

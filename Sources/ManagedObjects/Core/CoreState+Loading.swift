@@ -16,7 +16,7 @@ extension CoreState {
     if settings.hasBackend || record.mayHaveBase {
       work.append(.lookUp(id, record.key))
     } else {
-      lookedUp(id, .nothing(record.key.mode.passesOver ?? .absent), now, &work)
+      lookedUp(id, .nothing(record.key.mode.reasonToLoad), now, &work)
     }
   }
 
@@ -148,7 +148,8 @@ extension CoreState {
       .attempt(
         AttemptJob(
           handler: id, number: record.attempts, key: record.key, request: request,
-          isConditional: !conditions.isEmpty, output: record.output, ticket: ticket, face: record.handler)))
+          isConditional: !conditions.isEmpty, output: record.output, reason: record.reason, ticket: ticket,
+          face: record.handler)))
   }
 
   private func sentFields(_ own: HeaderFields, _ conditions: HeaderFields) -> HeaderFields {
@@ -192,7 +193,6 @@ extension CoreState {
     switch end.outcome {
     case .body(let head, let body):
       record.usable = end.usable
-      if record.reason != .absent { record.usable?.reason = record.reason }
       received(id, .body(head, body), now, &work)
     case .notModified(let head):
       statistics.revalidations += 1

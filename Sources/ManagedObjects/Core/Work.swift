@@ -45,13 +45,15 @@ final class AttemptJob: Sendable {
   let request: LoadRequest
   let isConditional: Bool
   let output: OutputTarget?
+  /// Why it has to be loaded.
+  let reason: AnswerReason
   let ticket: AttemptTicket
   /// Shows how far it is.
   let face: Handler
 
   init(
     handler: HandlerID, number: Int, key: HandlerKey, request: LoadRequest, isConditional: Bool, output: OutputTarget?,
-    ticket: AttemptTicket, face: Handler
+    reason: AnswerReason, ticket: AttemptTicket, face: Handler
   ) {
     self.handler = handler
     self.number = number
@@ -59,6 +61,7 @@ final class AttemptJob: Sendable {
     self.request = request
     self.isConditional = isConditional
     self.output = output
+    self.reason = reason
     self.ticket = ticket
     self.face = face
   }

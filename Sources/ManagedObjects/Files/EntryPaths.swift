@@ -1,15 +1,3 @@
-/// A path as the system wants it: bytes, ended by a zero.
-package struct FilePath: Hashable, Sendable, CustomStringConvertible {
-  package private(set) var bytes: [UInt8]
-
-  init(_ text: String) { bytes = Array(text.utf8) + [0] }
-
-  /// For bytes that end with the zero.
-  fileprivate init(terminated bytes: [UInt8]) { self.bytes = bytes }
-
-  package var description: String { String(decoding: bytes.dropLast(), as: UTF8.self) }
-}
-
 /// The first 128 bits of an entry's digest: what its files are called. The whole key stands in the entry.
 struct EntryName: Hashable, Sendable {
   let high: UInt64
@@ -54,49 +42,44 @@ struct EntryPaths: Hashable, Sendable {
 
   func shard(of name: EntryName) -> Int { Int(name.high >> (64 - 4 * UInt64(shardDigits))) }
 
-  func shard(_ shard: Int) -> FilePath { FilePath(terminated: shardName(shard) + [0]) }
+  func shard(_ shard: Int) -> FilePath {
+    FilePath(spelling: { $0.append(hexadecimal: shard, digits: shardDigits) })
+  }
 
   func head(_ name: EntryName) -> FilePath { path(in: shard(of: name)) { $0.append(name) } }
 
   func body(_ name: EntryName, generation: UInt64) -> FilePath {
-    path(in: shard(of: name)) { bytes in
-      bytes.append(name)
-      bytes.append(0x2E)
-      bytes.append(hexadecimal: generation)
+    path(in: shard(of: name)) { path in
+      path.append(name)
+      path.append(0x2E)
+      path.append(hexadecimal: generation)
     }
   }
 
   func temp(_ unique: UniqueName, in shard: Int) -> FilePath { path(in: shard) { $0.append(unique) } }
 
   /// Whatever has this name in a shard.
-  func listed(_ name: String, in shard: Int) -> FilePath { path(in: shard) { $0.append(contentsOf: name.utf8) } }
+  func listed(_ name: String, in shard: Int) -> FilePath { FilePath("\(self.shard(shard))/\(name)") }
 
-  static func temp(_ unique: UniqueName) -> FilePath { path(in: "temp/") { $0.append(unique) } }
-  static func lent(_ unique: UniqueName) -> FilePath { path(in: "lent/") { $0.append(unique) } }
+  static func temp(_ unique: UniqueName) -> FilePath { path(in: "temp/", unique) }
+  static func lent(_ unique: UniqueName) -> FilePath { path(in: "lent/", unique) }
   /// A file that is being made for the folder itself.
-  static func unfinished(_ unique: UniqueName) -> FilePath { path(in: "") { $0.append(unique) } }
+  static func unfinished(_ unique: UniqueName) -> FilePath { path(in: "", unique) }
   static func listed(_ name: String, in folder: FilePath) -> FilePath { FilePath("\(folder)/\(name)") }
 
-  private func shardName(_ shard: Int) -> [UInt8] {
-    (0..<shardDigits).reversed().map { hexadecimalDigit(UInt64(shard >> (4 * $0))) }
+  private func path(in shard: Int, _ name: (inout FilePath) -> Void) -> FilePath {
+    FilePath(spelling: { path in
+      path.append(hexadecimal: shard, digits: shardDigits)
+      path.append(0x2F)
+      name(&path)
+    })
   }
 
-  private func path(in shard: Int, _ name: (inout [UInt8]) -> Void) -> FilePath {
-    var bytes: [UInt8] = []
-    // The longest: three digits, a slash, 32 digits, a dot, 16 digits, a zero.
-    bytes.reserveCapacity(56)
-    for place in (0..<shardDigits).reversed() { bytes.append(hexadecimalDigit(UInt64(shard >> (4 * place)))) }
-    bytes.append(0x2F)
-    name(&bytes)
-    bytes.append(0)
-    return FilePath(terminated: bytes)
-  }
-
-  private static func path(in folder: String, _ name: (inout [UInt8]) -> Void) -> FilePath {
-    var bytes = Array(folder.utf8)
-    name(&bytes)
-    bytes.append(0)
-    return FilePath(terminated: bytes)
+  private static func path(in folder: String, _ unique: UniqueName) -> FilePath {
+    FilePath(spelling: { path in
+      for byte in folder.utf8 { path.append(byte) }
+      path.append(unique)
+    })
   }
 }
 
@@ -131,11 +114,7 @@ enum ListedName: Hashable, Sendable {
   }
 }
 
-extension [UInt8] {
-  fileprivate mutating func append(hexadecimal number: UInt64) {
-    for place in stride(from: UInt64(60), through: 0, by: -4) { append(hexadecimalDigit(number >> place)) }
-  }
-
+extension FilePath {
   fileprivate mutating func append(_ name: EntryName) {
     append(hexadecimal: name.high)
     append(hexadecimal: name.low)
@@ -146,12 +125,6 @@ extension [UInt8] {
     append(hexadecimal: name.process)
     append(hexadecimal: name.count)
   }
-}
-
-/// The lower-case digit of the lowest four bits.
-private func hexadecimalDigit(_ number: UInt64) -> UInt8 {
-  let digit = UInt8(truncatingIfNeeded: number & 15)
-  return digit < 10 ? 0x30 + digit : 0x57 + digit
 }
 
 /// The number of lower-case hexadecimal digits, at most 16; nil: something else stands there.

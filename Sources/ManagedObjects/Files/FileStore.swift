@@ -16,6 +16,8 @@ final class FileStore: Sendable {
   let limits: CacheLimits
   let durability: Durability
   let verification: Verification
+  /// That of the limits, as `TouchRule` wants it.
+  let limitUnusedMilliseconds: Int64?
   let format: StoreFormat
   let path: String
   let tally = StoreTally()
@@ -34,6 +36,7 @@ final class FileStore: Sendable {
     self.fileSystem = fileSystem
     self.time = time
     self.limits = limits
+    limitUnusedMilliseconds = limits.limitUnused?.wholeMilliseconds
     self.durability = durability
     self.verification = verification
     self.format = format
@@ -52,6 +55,7 @@ final class FileStore: Sendable {
     self.fileSystem = fileSystem
     self.time = time
     self.limits = limits
+    limitUnusedMilliseconds = limits.limitUnused?.wholeMilliseconds
     durability = .none
     verification = .standard
     format = found.format

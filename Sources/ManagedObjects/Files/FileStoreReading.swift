@@ -11,9 +11,11 @@ extension FileStore {
     do throws(EntryTrouble) {
       let lease = try read(key, name, in: folder)
       tally.hit()
+      folder.counters.noteHit()
       return lease
     } catch {
       tally.miss()
+      folder.counters.noteMiss()
       switch error {
       case .missing: break
       case .bad(let info): heal(folder.paths.head(name), info, name, in: folder)
@@ -102,10 +104,26 @@ extension FileStore {
   }
 
   private func touch(_ entry: borrowing EntryReading, now: WallTime, _ folder: StoreFolder) {
-    let lastUse = WallTime(milliseconds: entry.info.modified / 1_000_000)
-    guard TouchRule.isDue(lastUse: lastUse, now: now, turnover: folder.counters.turnover(now: now)) else { return }
+    let age = now.milliseconds.clampedAdd(0 - entry.info.modified / 1_000_000)
+    guard TouchRule.isDue(age: age, turnover: turnover(folder, now: now), limitUnused: limitUnusedMilliseconds) else {
+      return
+    }
     // A folder that is read-only keeps its dates.
     try? fileSystem.setModified(now, of: entry.file)
+  }
+
+  /// How long an entry stays unused before it is evicted, in milliseconds; nil: unknown.
+  private func turnover(_ folder: StoreFolder, now: WallTime) -> Int64? {
+    if let known = folder.counters.evictedAge { return known }
+    return folder.counters.oldestAge(now: now).map { TouchRule.turnover(oldestAge: $0, fill: fill(of: folder)) }
+  }
+
+  /// The part of the limits that is in use, as of the last commit that looked at them.
+  private func fill(of folder: StoreFolder) -> Double {
+    if let known = tally.fill { return known }
+    let fill = LimitRule(limits, total: folder.counters.total, space: nil).fill(folder.counters.total)
+    tally.fill = fill
+    return fill
   }
 
   func touch(_ key: EntryKey) {
@@ -138,6 +156,8 @@ extension FileStore {
   /// Removes what is no good entry, unless it has been replaced since it was looked at.
   func heal(_ path: FilePath, _ seen: FileInfo?, _ name: EntryName, in folder: StoreFolder) {
     guard let seen, let now = try? fileSystem.info(of: path, in: folder.root), now.inode == seen.inode else { return }
-    if take(name, in: folder) == nil { tally.heal() }
+    guard take(name, in: folder) == nil else { return }
+    tally.heal()
+    folder.counters.noteHealed()
   }
 }

@@ -16,6 +16,8 @@ package struct StoreSurvey: Hashable, Sendable {
   /// Of the last uses of all entries; nil: there is none.
   package var oldestUse: WallTime?
   package var newestUse: WallTime?
+  /// nil: the folder cannot be used.
+  package var history: StoreHistory?
 
   package init() {}
 }
@@ -25,6 +27,7 @@ extension FileStore {
   func survey(_ progress: (StoreSurvey) -> Void) throws(ObjectError) -> StoreSurvey {
     var survey = StoreSurvey()
     guard let folder = openFolder() else { return survey }
+    survey.history = folder.counters.history
     for path in [EntryPaths.temp, EntryPaths.lent] {
       for file in temporaries(path, EntryPaths.listed, in: folder) { count(file, in: &survey, folder) }
     }

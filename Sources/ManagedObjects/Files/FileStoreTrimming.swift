@@ -24,6 +24,7 @@ extension FileStore {
     guard tally.commit(bytes: chargedBytes(bytes, 0), interval: interval, intervalBytes: intervalBytes) else { return }
     let total = folder.counters.total
     let rule = LimitRule(limits, total: total, space: tally.isSpaceDue() ? space(folder) : nil)
+    tally.fill = rule.fill(total)
     guard rule.isOver(total) || isSweepDue(folder) || folder.counters.nextUncounted() != nil else { return }
     wakeTrimmer()
     if rule.isFarOver(total, object: chargedBytes(bytes, 0)) { worker.wait(atMost: Self.limitWait) }

@@ -39,6 +39,7 @@ extension FileStore {
           if repairs {
             take(name, in: folder)
             tally.heal()
+            folder.counters.noteHealed()
           }
         }
         progress(result)

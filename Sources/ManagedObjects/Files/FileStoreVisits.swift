@@ -8,14 +8,18 @@ extension FileStore {
     var part = 1.0
   }
 
-  /// Looks at the shards, removes what is past its time, the least recently used until the goal is met, and leftovers,
-  /// and sets the shards' counters to what it saw.
+  /// So many go at a visit although its time is over, or a short one would look at all and remove nothing for ever.
+  private static let leastVictims = 16
+
+  /// Looks at the shards, sets their counters to what it sees, and removes what is past its time, the least recently used
+  /// until the goal is met, and leftovers.
   func visit(
     _ shards: Range<Int>, goal: Goal?, in folder: StoreFolder, until deadline: ContinuousClock.Instant? = nil
   ) -> TrimResult {
     var pace = Pace(time)
     let before = shards.map { folder.counters.rawCount(of: $0) }
     var listing = list(shards, in: folder, &pace)
+    setCounters(shards, before: before, listing.entries, in: folder)
     let limitVictims = goal.map { max(1, Int(Double(listing.entries.count) * $0.part)) } ?? 0
     let rule = TrimRule(
       goalBytes: goal?.bytes, goalEntries: goal?.entries, limitVictims: limitVictims, limitAge: limits.limitAge,
@@ -24,33 +28,73 @@ extension FileStore {
 
     var result = TrimResult()
     result.lookedAtEntries = listing.entries.count
-    var removed = 0
-    for item in listing.entries[..<count] {
-      if let deadline, time.now > deadline { break }
-      guard evict(item, listing, in: folder) else { break }
-      removed += 1
-      result.removedEntries += 1
-      result.removedBytes += item.charge
-      pace.step(fileSystem)
-    }
-    result.isDone = removed == count
-    noteEvictions(listing.entries[..<removed], rule, folder)
+    let tried = evict(count, of: listing, in: folder, until: deadline, &pace, &result)
+    result.isDone = tried == count
+    noteEvictions(listing.entries[..<tried], rule, folder)
     sweep(listing, in: folder)
-    setCounters(shards, before: before, listing.entries[removed...], in: folder)
-    if shards.count == folder.paths.shards { noteOldest(listing.entries[removed...], folder) }
+    if shards.count == folder.paths.shards { noteOldest(listing.entries[tried...], folder) }
     return result
   }
 
+  /// Adds what was counted wrong before. Where others commit while a shard is listed nobody can tell what of theirs was
+  /// seen, and its counters stay as they are until the next visit.
+  private func setCounters(
+    _ shards: Range<Int>, before: [SharedCounters.Count], _ seen: [TrimRule.Item], in folder: StoreFolder
+  ) {
+    var counts = [SharedCounters.Count](repeating: SharedCounters.Count(), count: shards.count)
+    let after = shards.map { folder.counters.rawCount(of: $0) }
+    for item in seen {
+      let at = folder.paths.shard(of: item.name) - shards.lowerBound
+      counts[at].entries += 1
+      counts[at].bytes += item.charge
+    }
+    for (at, shard) in shards.enumerated() where before[at] == after[at] && counts[at] != before[at] {
+      let wrong = counts[at] - before[at]
+      folder.counters.add(entries: wrong.entries, bytes: wrong.bytes, to: shard)
+    }
+  }
+
+  // MARK: Removing
+
+  /// Removes the first `count` entries, or as many as there is time for.
+  /// - Returns: how many it got to.
+  private func evict(
+    _ count: Int, of listing: ShardListing, in folder: StoreFolder, until deadline: ContinuousClock.Instant?,
+    _ pace: inout Pace, _ result: inout TrimResult
+  ) -> Int {
+    for (at, item) in listing.entries[..<count].enumerated() {
+      if let deadline, at >= Self.leastVictims, time.now > deadline { return at }
+      switch evict(item, listing, in: folder) {
+      case .removed:
+        result.removedEntries += 1
+        result.removedBytes += item.charge
+      case .missing: break
+      case .refused: return at
+      }
+      pace.step(fileSystem)
+    }
+    return count
+  }
+
+  private enum Eviction {
+    case removed
+    /// Somebody else removed it, and counted that.
+    case missing
+    /// It cannot be removed, and nor can the others then.
+    case refused
+  }
+
   /// The head first: from then on it is a miss, and its body an orphan that the sweeper finds if we end here.
-  /// - Returns: false where it cannot be removed: nor can the others then.
-  private func evict(_ item: TrimRule.Item, _ listing: ShardListing, in folder: StoreFolder) -> Bool {
+  private func evict(_ item: TrimRule.Item, _ listing: ShardListing, in folder: StoreFolder) -> Eviction {
     let named = listing.bodies[item.name] == nil ? nil : describe(item.name, in: folder)?.ownFile
     do throws(FileFault) { try fileSystem.remove(folder.paths.head(item.name), in: folder.root) } catch {
-      return error.isMissing
+      return error.isMissing ? .missing : .refused
     }
+    folder.counters.add(entries: -1, bytes: -item.charge, to: folder.paths.shard(of: item.name))
     if let named { try? fileSystem.remove(folder.paths.body(item.name, generation: named), in: folder.root) }
     tally.evict()
-    return true
+    folder.counters.noteEvicted()
+    return .removed
   }
 
   private func noteEvictions(_ victims: ArraySlice<TrimRule.Item>, _ rule: TrimRule, _ folder: StoreFolder) {
@@ -64,21 +108,17 @@ extension FileStore {
     folder.counters.noteOldest(WallTime(milliseconds: oldest / 1_000_000))
   }
 
-  /// Adds the difference to what was counted before, so that commits made meanwhile stay counted.
-  private func setCounters(
-    _ shards: Range<Int>, before: [SharedCounters.Count], _ left: ArraySlice<TrimRule.Item>, in folder: StoreFolder
-  ) {
-    var seen = [SharedCounters.Count](repeating: SharedCounters.Count(), count: shards.count)
-    for item in left {
+  /// What these items count, shard by shard.
+  private func counts(
+    of items: ArraySlice<TrimRule.Item>, _ shards: Range<Int>, _ folder: StoreFolder
+  ) -> [SharedCounters.Count] {
+    var counts = [SharedCounters.Count](repeating: SharedCounters.Count(), count: shards.count)
+    for item in items {
       let at = folder.paths.shard(of: item.name) - shards.lowerBound
-      seen[at].entries += 1
-      seen[at].bytes += item.charge
+      counts[at].entries += 1
+      counts[at].bytes += item.charge
     }
-    for (at, shard) in shards.enumerated() {
-      let entries = seen[at].entries &- before[at].entries
-      let bytes = seen[at].bytes &- before[at].bytes
-      if entries != 0 || bytes != 0 { folder.counters.add(entries: entries, bytes: bytes, to: shard) }
-    }
+    return counts
   }
 
   // MARK: Leftovers

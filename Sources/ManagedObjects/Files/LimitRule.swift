@@ -18,10 +18,18 @@ struct LimitRule: Hashable, Sendable {
   func isBytesOver(_ total: SharedCounters.Count) -> Bool { limitBytes.map { total.bytes > $0 } ?? false }
   private func isEntriesOver(_ total: SharedCounters.Count) -> Bool { limitEntries.map { total.entries > $0 } ?? false }
 
-  /// Over by more than a hundredth and one object: those who commit wait for the trimmer.
+  /// The part of the limits that is in use, the larger of bytes and entries; at most 2, and 0 where there is no limit.
+  func fill(_ total: SharedCounters.Count) -> Double {
+    let bytes = limitBytes.map { Double(total.bytes) / Double(max(1, $0)) } ?? 0
+    let entries = limitEntries.map { Double(total.entries) / Double(max(1, $0)) } ?? 0
+    return min(2, max(bytes, entries))
+  }
+
+  /// Over by nearly a hundredth, or by one object: those who commit wait for the trimmer. Nearly, since the limits are
+  /// looked at only after each five-hundredth.
   func isFarOver(_ total: SharedCounters.Count, object bytes: Int) -> Bool {
-    limitBytes.map { total.bytes - $0 > max($0 / 100, bytes) } ?? false
-      || limitEntries.map { total.entries - $0 > max($0 / 100, 1) } ?? false
+    limitBytes.map { total.bytes - $0 > max($0 / 125, bytes) } ?? false
+      || limitEntries.map { total.entries - $0 > max($0 / 125, 1) } ?? false
   }
 
   /// What a part of the cache is trimmed to: its share of the low water.

@@ -14,11 +14,12 @@ internal import Glibc
 
   /// Memory that `fill` writes: it is given room for `capacity` bytes and tells how many it wrote.
   init(capacity: Int, _ fill: (UnsafeMutableRawPointer) throws(FileFault) -> Int) throws(FileFault) {
-    let start = UnsafeMutableRawPointer.allocate(byteCount: max(1, capacity), alignment: 16)
+    // Not `allocate`, which takes the slow way of memory with an alignment.
+    guard let start = unsafe malloc(max(1, capacity)) else { throw FileFault.last }
     do throws(FileFault) {
       count = try unsafe fill(start)
     } catch {
-      unsafe start.deallocate()
+      unsafe free(start)
       throw error
     }
     unsafe self.start = start
@@ -33,13 +34,12 @@ internal import Glibc
   }
 
   deinit {
-    if mappedCount > 0 { unsafe munmap(start, mappedCount) } else { unsafe start.deallocate() }
+    if mappedCount > 0 { unsafe munmap(start, mappedCount) } else { unsafe free(start) }
   }
 
   /// Zeros, as a stand-in for a mapping.
   static func zeros(_ count: Int) -> HeldBytes {
-    let start = UnsafeMutableRawPointer.allocate(byteCount: max(1, count), alignment: 16)
-    unsafe start.initializeMemory(as: UInt8.self, repeating: 0, count: max(1, count))
+    guard let start = unsafe calloc(max(1, count), 1) else { preconditionFailure("There is no memory left.") }
     return unsafe HeldBytes(allocated: start, count: count)
   }
 
@@ -57,9 +57,13 @@ internal import Glibc
     return try read(bytes)
   }
 
-  /// These bytes, without a copy; they keep all of the memory.
+  /// To copy so much takes less time than to tell `Data` how to let go of memory that is not its own.
+  private static let limitCopied = 16 << 10
+
+  /// These bytes; more than a few without a copy, and these keep all of the memory.
   package func data(_ range: Range<Int>) -> Data {
     guard !range.isEmpty, range.lowerBound >= 0, range.upperBound <= count else { return Data() }
+    if range.count <= Self.limitCopied { return unsafe Data(bytes: start + range.lowerBound, count: range.count) }
     // Sound: the closure holds self until the last Data of this memory is gone.
     return unsafe Data(
       bytesNoCopy: start + range.lowerBound, count: range.count,

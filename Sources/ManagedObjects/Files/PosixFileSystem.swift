@@ -222,11 +222,13 @@ package struct PosixFileSystem: FileSystem {
 }
 
 extension FilePath {
-  /// Sound: `bytes` ends with a zero and the pointer is used during the call only.
+  /// Sound: the bytes hold the zero that ends the path, and the pointer is used during the call only.
   fileprivate func withPointer<Result>(_ use: (UnsafePointer<CChar>) -> Result) -> Result {
-    unsafe bytes.withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else { preconditionFailure("A path has at least its zero.") }
-      return unsafe use(start.assumingMemoryBound(to: CChar.self))
+    withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { bytes in
+        guard let start = bytes.baseAddress else { preconditionFailure("A path has at least its zero.") }
+        return unsafe use(start.assumingMemoryBound(to: CChar.self))
+      }
     }
   }
 }

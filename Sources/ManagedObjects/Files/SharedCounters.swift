@@ -2,11 +2,16 @@ internal import CFiles
 
 /// How full each shard is, in memory that the processes which use the folder share. As 64-bit numbers of the machine:
 ///
-///     0  "MOcount1"                            4  shard that the next step of a trim begins with
+///     0  "MOcount2"                            4  shard that the next step of a trim begins with
 ///     1  number of shards                      5  age of the entry evicted last, ms; 0: none was yet
 ///     2  boot the counts are from              6  date of the oldest entry known, ms; 0: unknown
 ///     3  shards still to be counted again      7  when leftovers were last swept, ms
-///     8  entries of shard 0    9  its charged bytes    10  entries of shard 1 …
+///     8  look-ups that hit                    10  entries evicted for the limits' sake
+///     9  look-ups that missed                 11  entries found damaged and removed
+///    12  since when 8 to 11 are counted, ms    13 to 15  zero
+///    16  entries of shard 0   17  its charged bytes    18  entries of shard 1 …
+///
+/// What every look-up adds to, 8 and 9, stands in a cache line of its own, apart from what every look-up reads.
 ///
 /// Every number is only a hint: a process that dies between rename and addition leaves it wrong by one entry, and each
 /// visit to a shard sets it right. The file's room is allocated before it is mapped, since a write to a mapping that
@@ -14,9 +19,12 @@ internal import CFiles
 ///
 /// Sound although it has a pointer into `memory`: all access is by atomic instructions and inside its bounds.
 @safe final class SharedCounters: Sendable {
-  private enum Field: Int { case magic, shards, boot, uncounted, position, evictedAge, oldest, swept }
-  private static let magic: Int64 = 0x3174_6E75_6F63_4F4D
-  private static let fields = 8
+  private enum Field: Int {
+    case magic, shards, boot, uncounted, position, evictedAge, oldest, swept
+    case hits, misses, evicted, healed, since
+  }
+  private static let magic: Int64 = 0x3274_6E75_6F63_4F4D
+  private static let fields = 16
 
   let shards: Int
   /// False: counted for this instance alone.
@@ -39,6 +47,7 @@ internal import CFiles
     if !isKnown {
       for at in 0..<(Self.fields + 2 * shards) { set(at, 0) }
       self[.oldest] = isNew ? now.milliseconds : 0
+      self[.since] = now.milliseconds
     }
     if !isKnown && !isNew || isKnown && self[.boot] != boot { self[.uncounted] = Int64(shards) }
     self[.boot] = boot
@@ -68,6 +77,11 @@ internal import CFiles
   struct Count: Hashable, Sendable {
     var entries = 0
     var bytes = 0
+
+    /// Whatever a damaged file says, no trap.
+    static func - (left: Self, right: Self) -> Self {
+      Count(entries: left.entries &- right.entries, bytes: left.bytes &- right.bytes)
+    }
   }
 
   func count(of shards: Range<Int>) -> Count {
@@ -120,15 +134,31 @@ internal import CFiles
     set { self[.swept] = newValue.milliseconds }
   }
 
-  /// How long an entry stays unused before it is evicted: the age of the one evicted last; before the first eviction
-  /// the age of the oldest known; nil: unknown.
-  func turnover(now: WallTime) -> Duration? {
-    if self[.evictedAge] > 0 { return .milliseconds(self[.evictedAge]) }
-    return self[.oldest] > 0 ? max(.zero, now - WallTime(milliseconds: self[.oldest])) : nil
+  /// How long the entry evicted last had been unused, in milliseconds; nil: none was yet.
+  var evictedAge: Int64? { self[.evictedAge] > 0 ? self[.evictedAge] : nil }
+
+  /// Since when the oldest entry known is here, in milliseconds; nil: unknown.
+  func oldestAge(now: WallTime) -> Int64? {
+    self[.oldest] > 0 ? max(0, now.milliseconds.clampedAdd(0 - self[.oldest])) : nil
   }
 
   func noteEviction(age: Duration) { self[.evictedAge] = max(1, age.wholeMilliseconds) }
   func noteOldest(_ time: WallTime) { self[.oldest] = time.milliseconds }
+
+  // MARK: What became of look-ups
+
+  func noteHit() { add(Field.hits.rawValue, 1) }
+  func noteMiss() { add(Field.misses.rawValue, 1) }
+  func noteEvicted() { add(Field.evicted.rawValue, 1) }
+  func noteHealed() { add(Field.healed.rawValue, 1) }
+
+  var history: StoreHistory {
+    // What a damaged file says is shown, but never less than nothing.
+    func count(_ field: Field) -> Int { max(0, Int(self[field])) }
+    return StoreHistory(
+      hits: count(.hits), misses: count(.misses), evictedEntries: count(.evicted), healedEntries: count(.healed),
+      since: WallTime(milliseconds: self[.since]))
+  }
 
   // MARK: Memory
 
@@ -141,4 +171,19 @@ internal import CFiles
   private func get(_ at: Int) -> Int64 { unsafe mo_load(memory.words + at) }
   private func set(_ at: Int, _ value: Int64) { unsafe mo_store(memory.words + at, value) }
   private func add(_ at: Int, _ value: Int64) { _ = unsafe mo_add(memory.words + at, value) }
+}
+
+/// What all processes did with a cache folder since its counters were made.
+package struct StoreHistory: Hashable, Sendable {
+  package var hits = 0
+  package var misses = 0
+  package var evictedEntries = 0
+  package var healedEntries = 0
+  package var since = WallTime(milliseconds: 0)
+
+  package init(hits: Int = 0, misses: Int = 0, evictedEntries: Int = 0, healedEntries: Int = 0, since: WallTime) {
+    (self.hits, self.misses) = (hits, misses)
+    (self.evictedEntries, self.healedEntries) = (evictedEntries, healedEntries)
+    self.since = since
+  }
 }

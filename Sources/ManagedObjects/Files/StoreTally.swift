@@ -10,6 +10,8 @@ final class StoreTally: Sendable {
   private let commits = Atomic(0)
   private let bytes = Atomic(0)
   private let checks = Atomic(0)
+  /// Millionths; less than nothing: not known yet.
+  private let filled = Atomic(-1)
 
   func hit() { hits.wrappingAdd(1, ordering: .relaxed) }
   func miss() { misses.wrappingAdd(1, ordering: .relaxed) }
@@ -30,6 +32,15 @@ final class StoreTally: Sendable {
 
   /// True once in 64 calls: asking for the room on the disk is a system call.
   func isSpaceDue() -> Bool { checks.wrappingAdd(1, ordering: .relaxed).oldValue.isMultiple(of: 64) }
+
+  /// The part of the limits that was in use when they were looked at last; nil: they were not yet.
+  var fill: Double? {
+    get {
+      let millionths = filled.load(ordering: .relaxed)
+      return millionths < 0 ? nil : Double(millionths) / 1e6
+    }
+    set { filled.store(newValue.map { Int($0 * 1e6) } ?? -1, ordering: .relaxed) }
+  }
 
   func fill(_ statistics: inout BackendStatistics) {
     statistics.hits = hits.load(ordering: .relaxed)

@@ -73,9 +73,10 @@ package enum RedirectRule {
   ///     Cache-Control: max-age=3600
   ///     Cache-Control: max-age=0
   package static func answer(_ head: LoadHead, after lifetime: Duration?, now: WallTime) -> LoadHead {
+    guard let lifetime else { return head }
     let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
     let age = FreshnessRule.age(of: facts, at: now) ?? .zero
-    guard let lifetime, lifetime < FreshnessRule.lifetime(of: facts) - age else { return head }
+    guard lifetime < FreshnessRule.lifetime(of: facts) - age else { return head }
     var answer = head
     let seconds = lifetime == .zero ? 0 : (lifetime + age).components.seconds
     answer.fields.append("Cache-Control", "max-age=\(seconds)")

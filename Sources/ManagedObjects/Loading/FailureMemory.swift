@@ -115,7 +115,7 @@ struct BoundedMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var count: Int { entries.count }
 
-  subscript(key: Key) -> Value? { entries[key]?.value }
+  subscript(key: Key) -> Value? { entries.isEmpty ? nil : entries[key]?.value }
 
   mutating func set(_ key: Key, to value: Value) {
     guard limit > 0 else { return }
@@ -126,7 +126,9 @@ struct BoundedMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     if order.count > 2 * entries.count + 64 { compact() }
   }
 
-  mutating func remove(_ key: Key) { entries[key] = nil }
+  mutating func remove(_ key: Key) {
+    if !entries.isEmpty { entries[key] = nil }
+  }
 
   private mutating func forgetFirst() {
     let (key, number) = order[first]

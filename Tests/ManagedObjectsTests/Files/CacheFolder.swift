@@ -23,8 +23,9 @@ final class CacheFolder: Sendable {
     return limits
   }
 
+  /// With few shards, so that a few entries share them.
   func fileCache(_ limits: CacheLimits = limits(), durability: Durability = .none) throws -> FileCache {
-    try FileCache(folder: url, limits: limits, durability: durability, fileSystem: files, time: time)
+    try FileCache(folder: url, limits: limits, durability: durability, shards: 16, fileSystem: files, time: time)
   }
 
   func bigFileCache(_ limits: CacheLimits = limits(), shards: Int? = nil) throws -> BigFileCache {

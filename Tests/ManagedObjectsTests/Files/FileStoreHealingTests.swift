@@ -15,7 +15,8 @@ struct FileStoreHealingTests {
     case emptied, halved, lengthened, flippedStart, flippedHead, flippedBody, garbage, zeros, another, folder
     case fullFolder, link, danglingLink, pipe
 
-    func apply(to path: String, in folder: CacheFolder, outside: String) throws {
+    /// - Parameter another: the head of the entry "another".
+    func apply(to path: String, in folder: CacheFolder, outside: String, another: String = "") throws {
       let full = folder.full(path)
       let bytes = try folder.bytes(path)
       switch self {
@@ -27,7 +28,7 @@ struct FileStoreHealingTests {
       case .flippedBody: try folder.flip(path, at: bytes.count - 1)
       case .garbage: try folder.overwrite(path, body(bytes.count, seed: 9))
       case .zeros: try folder.overwrite(path, Data(count: bytes.count))
-      case .another: try folder.overwrite(path, folder.bytes(folder.head(key("another"))))
+      case .another: try folder.overwrite(path, folder.bytes(another))
       case .folder, .fullFolder, .link, .danglingLink, .pipe:
         try FileManager.default.removeItem(atPath: full)
         switch self {
@@ -44,39 +45,60 @@ struct FileStoreHealingTests {
     }
   }
 
-  @Test(arguments: Damage.allCases) func `a damaged entry is a miss that heals itself`(damage: Damage) throws {
+  @Test(arguments: Damage.allCases, FileCacheTests.Kind.allCases)
+  func `a damaged entry is a miss that heals itself`(damage: Damage, kind: FileCacheTests.Kind) throws {
     for content in [Self.small, Self.large] {
       let folder = CacheFolder()
-      let cache = try folder.fileCache()
+      let cache = try kind.open(folder)
+      let head = folder.head(key("k"), shardDigits: kind.digits)
       let outside = CacheFolder()
       try FileManager.default.createDirectory(at: outside.url, withIntermediateDirectories: true)
       try Data("precious".utf8).write(to: outside.url.appending(path: "file"))
       try cache.put(key("k"), content)
       try cache.put(key("another"), body(500))
       let target = damage == .link ? outside.full("file") : outside.url.path
-      try damage.apply(to: folder.head(key("k")), in: folder, outside: target)
+      let another = folder.head(key("another"), shardDigits: kind.digits)
+      try damage.apply(to: head, in: folder, outside: target, another: another)
 
-      #expect(try folder.fileCache().lookUp(key("k")) == nil)
-      #expect(!FileManager.default.fileExists(atPath: folder.full(folder.head(key("k")))))
+      #expect(try kind.open(folder).lookUp(key("k")) == nil)
+      #expect(!FileManager.default.fileExists(atPath: folder.full(head)))
       #expect(try outside.bytes("file") == Data("precious".utf8))
       #expect(try cache.get(key("another")) == body(500))
       try cache.put(key("k"), content)
-      #expect(try folder.fileCache().get(key("k")) == content)
+      #expect(try kind.open(folder).get(key("k")) == content)
     }
   }
 
-  @Test(arguments: Damage.allCases.filter { $0 != .another && $0 != .flippedHead })
-  func `a damaged large body is a miss that heals itself`(damage: Damage) throws {
+  @Test(arguments: Damage.allCases.filter { $0 != .another && $0 != .flippedHead }, FileCacheTests.Kind.allCases)
+  func `a damaged large body is a miss that heals itself`(damage: Damage, kind: FileCacheTests.Kind) throws {
     for content in [Self.large, Self.huge] {
       let folder = CacheFolder()
-      let cache = try folder.fileCache()
+      let cache = try kind.open(folder)
       try cache.put(key("k"), content)
       try damage.apply(to: folder.bodies[0], in: folder, outside: "/tmp")
       // Written to behind its back, so even an instance that had verified it sees another file.
-      #expect(try folder.fileCache().lookUp(key("k")) == nil)
+      #expect(try kind.open(folder).lookUp(key("k")) == nil)
       try cache.put(key("k"), content)
       #expect(try cache.get(key("k")) == content)
     }
+  }
+
+  @Test(arguments: FileCacheTests.Kind.allCases)
+  func `entries that were swapped are two misses, and neither gives the other's bytes`(
+    kind: FileCacheTests.Kind
+  ) throws {
+    let folder = CacheFolder()
+    let cache = try kind.open(folder)
+    let heads = try ["a", "b"].map { name in
+      try cache.put(key(name), body(5000, seed: name == "a" ? 1 : 2))
+      return folder.head(key(name), shardDigits: kind.digits)
+    }
+    let bytes = try heads.map(folder.bytes)
+    for at in 0..<2 { try folder.overwrite(heads[at], bytes[1 - at]) }
+    for name in ["a", "b"] { #expect(try cache.lookUp(key(name)) == nil) }
+    #expect(try cache.statistics().healedEntries == 2)
+    try cache.put(key("a"), Self.small)
+    #expect(try cache.get(key("a")) == Self.small)
   }
 
   @Test func `a head without its body is a miss`() throws {

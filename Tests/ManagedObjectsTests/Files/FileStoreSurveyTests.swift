@@ -22,6 +22,16 @@ struct FileStoreSurveyTests {
     #expect(survey.temporaryFiles == 0)
   }
 
+  @Test func `look-ups of all instances and what was removed for room are told`() throws {
+    let cache = try folder.fileCache()
+    for number in 0..<10 { try cache.put(key("\(number)"), body(10)) }
+    for name in ["1", "2", "none"] { _ = try folder.fileCache().lookUp(key(name)) }
+    let strict = try folder.fileCache(CacheFolder.limits(entries: 4))
+    _ = strict.trim(budget: .seconds(5))
+    let history = try #require(try cache.survey { _ in }.history)
+    #expect(history.hits == 2 && history.misses == 1 && history.evictedEntries == 7 && history.healedEntries == 0)
+  }
+
   @Test func `the dates are those of the last use`() throws {
     let cache = try folder.fileCache()
     #expect(try cache.survey { _ in }.oldestUse == nil)
@@ -60,7 +70,9 @@ struct FileStoreSurveyTests {
     let result = try cache.clear { seen.append($0.removedEntries) }
     #expect(seen == Array(1...30))
     #expect(result.removedEntries == 30 && result.removedBytes == 30 * 4096)
-    #expect(try cache.survey { _ in } == StoreSurvey())
+    var empty = StoreSurvey()
+    empty.history = try #require(cache.core.store.openFolder()).counters.history
+    #expect(try cache.survey { _ in } == empty)
     #expect(cache.statistics().entries == 0)
   }
 }

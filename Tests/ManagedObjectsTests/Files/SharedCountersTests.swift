@@ -46,12 +46,14 @@ struct SharedCountersTests {
     #expect(counters.total == SharedCounters.Count(entries: 2, bytes: 2))
   }
 
-  @Test func `the turnover is the age of the oldest entry until one was evicted`() throws {
+  @Test func `the ages of the oldest entry and of the one evicted last are known to all`() throws {
     let folder = CacheFolder()
     let counters = try counters(folder)
-    #expect(counters.turnover(now: WallTime(seconds: 1500)) == .seconds(500))
+    #expect(counters.oldestAge(now: WallTime(seconds: 1500)) == 500_000)
+    #expect(counters.oldestAge(now: WallTime(seconds: 500)) == 0)
+    #expect(counters.evictedAge == nil)
     counters.noteEviction(age: .seconds(60))
-    #expect(counters.turnover(now: WallTime(seconds: 9999)) == .seconds(60))
+    #expect(try self.counters(folder).evictedAge == 60_000)
   }
 
   @Test func `garbage in the file is counted anew`() throws {
@@ -59,6 +61,19 @@ struct SharedCountersTests {
     try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
     try folder.overwrite("counters", body(5000))
     #expect(try counters(folder).total == SharedCounters.Count())
+  }
+
+  @Test func `what became of look-ups is counted for all`() throws {
+    let folder = CacheFolder()
+    let (first, second) = (try counters(folder), try counters(folder))
+    for _ in 0..<3 { first.noteHit() }
+    second.noteMiss()
+    first.noteEvicted()
+    second.noteHealed()
+    let history = StoreHistory(
+      hits: 3, misses: 1, evictedEntries: 1, healedEntries: 1, since: WallTime(seconds: 1000))
+    #expect(first.history == history)
+    #expect(try counters(folder).history == history)
   }
 
   @Test func `eight threads lose no count`() async throws {

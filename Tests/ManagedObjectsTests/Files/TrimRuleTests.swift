@@ -104,25 +104,37 @@ struct TrimRuleTests {
 }
 
 struct TouchRuleTests {
-  private let now = WallTime(seconds: 1_000_000)
-
-  private func isDue(ago seconds: Int64, turnover: Duration?) -> Bool {
-    TouchRule.isDue(lastUse: WallTime(seconds: now.seconds - seconds), now: now, turnover: turnover)
+  private func isDue(ago seconds: Int64, turnover: Int64?, limitUnused: Int64? = nil) -> Bool {
+    TouchRule.isDue(
+      age: seconds * 1000, turnover: turnover.map { $0 * 1000 }, limitUnused: limitUnused.map { $0 * 1000 })
   }
 
   @Test func `a use is worth noting when it is a tenth of the turnover later`() {
-    #expect(isDue(ago: 101, turnover: .seconds(1000)))
-    #expect(!isDue(ago: 100, turnover: .seconds(1000)))
+    #expect(isDue(ago: 101, turnover: 1000))
+    #expect(!isDue(ago: 100, turnover: 1000))
   }
 
   @Test func `after an hour it always is`() {
-    #expect(isDue(ago: 3601, turnover: .seconds(86_400 * 365)))
-    #expect(!isDue(ago: 3599, turnover: .seconds(86_400 * 365)))
+    #expect(isDue(ago: 3601, turnover: 86_400 * 365))
+    #expect(!isDue(ago: 3599, turnover: 86_400 * 365))
   }
 
   @Test func `as long as no turnover is known every use counts`() { #expect(isDue(ago: 0, turnover: nil)) }
 
-  @Test func `a date in the future is put right`() { #expect(isDue(ago: -100, turnover: .seconds(86_400))) }
+  @Test func `a date in the future is put right`() { #expect(isDue(ago: -100, turnover: 86_400)) }
+
+  @Test func `what must not stay unused for long is noted in time`() {
+    #expect(isDue(ago: 11, turnover: 86_400 * 365, limitUnused: 100))
+    #expect(!isDue(ago: 10, turnover: 86_400 * 365, limitUnused: 100))
+  }
+
+  @Test func `before the first eviction the turnover follows from how far the cache has filled up`() {
+    #expect(TouchRule.turnover(oldestAge: 1000, fill: 0.25) == 4000)
+    #expect(TouchRule.turnover(oldestAge: 1000, fill: 1) == 1000)
+    #expect(TouchRule.turnover(oldestAge: 1000, fill: 2) == 1000)
+    #expect(TouchRule.turnover(oldestAge: 1000, fill: 0) == 1_000_000_000)
+    #expect(TouchRule.turnover(oldestAge: .max, fill: 0) == .max)
+  }
 }
 
 struct LimitRuleTests {
@@ -155,12 +167,23 @@ struct LimitRuleTests {
     #expect(LimitRule(limits(), total: total, space: large).limitBytes == 999_000)
   }
 
-  @Test func `writers wait only when it is over by a hundredth and an object`() {
+  @Test func `the part of the limits in use is that of the fuller one`() {
+    #expect(LimitRule(limits(bytes: 4_000_000), total: total, space: nil).fill(total) == 0.25)
+    #expect(LimitRule(limits(bytes: 4_000_000, entries: 200), total: total, space: nil).fill(total) == 0.5)
+    #expect(LimitRule(limits(), total: total, space: nil).fill(total) == 0)
+    #expect(LimitRule(limits(entries: 0), total: total, space: nil).fill(total) == 2)
+  }
+
+  @Test func `writers wait only when it is over by nearly a hundredth and an object`() {
     let rule = LimitRule(limits(bytes: 900_000), total: total, space: nil)
     #expect(rule.isFarOver(total, object: 4096))
     #expect(!rule.isFarOver(total, object: 200_000))
     #expect(!LimitRule(limits(entries: 99), total: total, space: nil).isFarOver(total, object: 0))
     #expect(LimitRule(limits(entries: 98), total: total, space: nil).isFarOver(total, object: 0))
+    // What may be added before the next look is a five-hundredth: together no more than a hundredth.
+    let most = SharedCounters.Count(entries: 100_800 + LimitRule.checkInterval(limits(entries: 100_000), shards: 4096))
+    #expect(most.entries <= 101_000)
+    #expect(LimitRule(limits(entries: 100_000), total: most, space: nil).isFarOver(most, object: 0))
   }
 
   @Test func `a part of the cache gets its share of the low water`() {

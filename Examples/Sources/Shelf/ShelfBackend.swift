@@ -2,7 +2,7 @@ import Foundation
 import ManagedObjects
 
 /// Entries on a shelf in memory, at most so many: the least that a backend has to bring.
-final class ShelfBackend: CacheBackend {
+package final class ShelfBackend: CacheBackend {
   private struct Shelf: Sendable {
     var entries: [EntryKey: ShelfLease] = [:]
     /// Oldest first.
@@ -12,24 +12,24 @@ final class ShelfBackend: CacheBackend {
   private let shelf = Lock(Shelf())
   private let limitEntries: Int
 
-  init(limitEntries: Int) { self.limitEntries = max(1, limitEntries) }
+  package init(limitEntries: Int) { self.limitEntries = max(1, limitEntries) }
 
-  func lookUp(_ key: EntryKey) -> (any EntryLease)? { shelf.withLock { $0.entries[key] } }
+  package func lookUp(_ key: EntryKey) -> (any EntryLease)? { shelf.withLock { $0.entries[key] } }
 
-  func begin(_ key: EntryKey, expectedBytes: Int?) -> EntryWriter {
+  package func begin(_ key: EntryKey, expectedBytes: Int?) -> EntryWriter {
     EntryWriter(ShelfWriter { [self] lease in put(lease, for: key) })
   }
 
-  func remove(_ key: EntryKey) {
+  package func remove(_ key: EntryKey) {
     shelf.withLock { shelf in
       shelf.entries[key] = nil
       shelf.order.removeAll { $0 == key }
     }
   }
 
-  func clear() { shelf.withLock { $0 = Shelf() } }
+  package func clear() { shelf.withLock { $0 = Shelf() } }
 
-  func statistics() -> BackendStatistics {
+  package func statistics() -> BackendStatistics {
     shelf.withLock { shelf in
       BackendStatistics(entries: shelf.entries.count, bytes: shelf.entries.values.reduce(0) { $0 + $1.count })
     }

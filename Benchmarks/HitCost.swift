@@ -22,30 +22,29 @@ struct HitCost {
     ])
 
   let rounds: Int
-  let body: [UInt8]
+  private let body = [UInt8](repeating: 7, count: 4096)
   private let requests = (0..<Self.count).map { ObjectRequest("https://cdn.example.org/assets/2024/08/item-\($0).jpg") }
 
-  init(rounds: Int, body: [UInt8]) {
-    self.rounds = rounds
-    self.body = body
-  }
+  init(rounds: Int) { self.rounds = rounds }
 
-  func figures(_ folder: String) async throws -> [Figure] {
+  func scores() async throws -> [Score] {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "mo-hits-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
     var managers: [ObjectManager] = []
     for candidate in Self.candidates {
-      managers.append(try await manager(candidate.freshness, URL(filePath: folder + "/hit\(candidate.name)")))
+      managers.append(try await manager(candidate.freshness, folder.appending(path: candidate.name)))
     }
-    var memory = managers.map { _ in Samples() }
-    var files = managers.map { _ in Samples() }
+    var memory = managers.map { _ in [Double]() }
+    var files = managers.map { _ in [Double]() }
     for round in 0..<(rounds * 2) {
       for turn in managers.indices {
         let at = (turn + round) % managers.count
-        try await fileHits(managers[at], &files[at])
-        try memoryHits(managers[at], &memory[at])
+        files[at] += try await fileHits(managers[at])
+        memory[at].append(try memoryHits(managers[at]))
       }
     }
     for manager in managers { manager.shutdown() }
-    return rows("fresh hit, memory", memory) + rows("fresh hit, file", files)
+    return [score("Fresh hit from memory", memory), score("Fresh hit from file", files)]
   }
 
   private func manager(_ freshness: Freshness, _ folder: URL) async throws -> ObjectManager {
@@ -58,17 +57,21 @@ struct HitCost {
     return manager
   }
 
-  private func fileHits(_ manager: ObjectManager, _ samples: inout Samples) async throws {
+  /// Microseconds of each.
+  private func fileHits(_ manager: ObjectManager) async throws -> [Double] {
     manager.removeAllFromMemory()
+    var times: [Double] = []
     for request in requests {
       let start = ContinuousClock.now
       let answer = try await manager.answer(for: request, decodedBy: .data)
-      samples.add(ContinuousClock.now - start)
+      times.append((ContinuousClock.now - start) / .microseconds(1))
       guard answer.source == .file, answer.object.count == body.count else { throw Wrong("not from the file") }
     }
+    return times
   }
 
-  private func memoryHits(_ manager: ObjectManager, _ samples: inout Samples) throws {
+  /// Microseconds of one, of many.
+  private func memoryHits(_ manager: ObjectManager) throws -> Double {
     let repeats = 50
     let start = ContinuousClock.now
     for _ in 0..<repeats {
@@ -76,14 +79,12 @@ struct HitCost {
         throw Wrong("not in memory")
       }
     }
-    samples.add(ContinuousClock.now - start, operations: repeats * requests.count)
+    return (ContinuousClock.now - start) / .microseconds(1) / Double(repeats * requests.count)
   }
 
-  private func rows(_ operation: String, _ samples: [Samples]) -> [Figure] {
-    zip(Self.candidates, samples).map { candidate, own in
-      Figure(
-        operation: operation, candidate: candidate.name, medianMicroseconds: own.median,
-        p99Microseconds: own.quantile(0.99), ratio: own.median / max(samples[0].median, 1e-9))
-    }
+  private func score(_ name: String, _ times: [[Double]]) -> Score {
+    Score(
+      name, "\(Self.candidates[1].name) / \(Self.candidates[0].name)", times[1].median / max(times[0].median, 1e-9),
+      must: 1.2, goal: 1.1)
   }
 }

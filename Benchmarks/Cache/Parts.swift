@@ -1,0 +1,233 @@
+import Foundation
+import ManagedObjects
+import TestSupport
+
+/// Put, get, miss and contains at several lengths of bodies.
+struct SizesPart {
+  private let options: CacheBenchmarkOptions
+  private let arena: Arena
+
+  init(_ options: CacheBenchmarkOptions, _ arena: Arena) { (self.options, self.arena) = (options, arena) }
+
+  func measure() throws -> [CacheFigure] {
+    try options.bytes.enumerated().flatMap { place, bytes in
+      let entries = count(of: bytes)
+      arena.tell("sizes: \(entries) bodies of \(bytes) bytes")
+      defer { arena.clear("sizes-\(place)-") }
+      let candidates = try arena.candidates("sizes-\(place)-")
+      return try operations(candidates, 0..<entries, bytes, "sizes", arena)
+    }
+  }
+
+  /// Fewer of the large ones, which a disk has to take.
+  private func count(of bytes: Int) -> Int {
+    let most = bytes == 4096 ? 10_000 : 2000
+    return max(200, min(most, (50 << 20) / bytes)) / (options.isQuick ? 4 : 1)
+  }
+}
+
+/// All of them put, then some got, missed and asked for, each of these twice, the second time counts.
+private func operations(
+  _ candidates: [any Candidate], _ keys: Range<Int>, _ bytes: Int, _ part: String, _ arena: Arena, most: Int = .max
+) throws -> [CacheFigure] {
+  var random = SeededRandom(seed: 7)
+  let some = Array(keys.shuffled(using: &random).prefix(most))
+  let jobs = [
+    Job(operation: .put, keys: Array(keys), bytes: bytes), Job(operation: .get, keys: some, bytes: bytes),
+    Job(operation: .miss, keys: some.map { $0 + 1 << 30 }, bytes: bytes),
+    Job(operation: .contains, keys: some, bytes: bytes),
+  ]
+  return try jobs.flatMap { job in
+    if job.operation == .get { _ = try arena.run(job, by: candidates) }
+    return figures(try arena.run(job, by: candidates), candidates, job, part, keys.count)
+  }
+}
+
+private func figures(
+  _ samples: [Samples], _ candidates: [any Candidate], _ job: Job, _ part: String, _ entries: Int
+) -> [CacheFigure] {
+  let floor = samples[0].median
+  return candidates.indices.map { at in
+    CacheFigure(
+      part: part, operation: job.operation.rawValue, candidate: candidates[at].name, bytes: job.bytes,
+      entries: entries, median: samples[at].median, p99: samples[at].p99,
+      ratio: floor > 0 ? samples[at].median / floor : 0)
+  }
+}
+
+/// The same at growing numbers of entries, with start-up and trim.
+struct NumbersPart {
+  private static let bytes = 1024
+  private let options: CacheBenchmarkOptions
+  private let arena: Arena
+
+  init(_ options: CacheBenchmarkOptions, _ arena: Arena) { (self.options, self.arena) = (options, arena) }
+
+  func measure() throws -> [CacheFigure] {
+    try options.entries.flatMap { entries in
+      arena.tell("numbers: \(entries) entries")
+      defer { arena.clear("numbers-\(entries)-") }
+      let candidates = try arena.candidates("numbers-\(entries)-")
+      let most = options.isQuick ? 1000 : 4000
+      return try operations(candidates, 0..<entries, Self.bytes, "numbers", arena, most: most)
+        + opening(candidates, entries) + trimming(candidates, entries)
+    }
+  }
+
+  private func opening(_ candidates: [any Candidate], _ entries: Int) throws -> [CacheFigure] {
+    var samples = candidates.map { _ in Samples() }
+    for round in 0..<11 {
+      for at in candidates.indices {
+        samples[at].add(
+          try candidates[at].run(Job(operation: .open, keys: [round * entries / 11], bytes: Self.bytes)))
+      }
+    }
+    return figures(samples, candidates, Job(operation: .open, bytes: Self.bytes), "numbers", entries)
+  }
+
+  /// A fifth out. Median: of an entry that was there, of all steps together; the row of steps: the longest.
+  private func trimming(_ candidates: [any Candidate], _ entries: Int) throws -> [CacheFigure] {
+    let trimmers = candidates.filter { $0.abilities.contains(.trim) }
+    var rows: [CacheFigure] = []
+    for candidate in trimmers {
+      arena.tell("numbers: \(candidate.name) trims \(entries) entries by a fifth")
+      let open = Job(operation: .open, bytes: Self.bytes, limitEntries: entries * 8 / 10, lowWater: 1)
+      _ = try candidate.run(open)
+      let steps = Samples(try candidate.run(Job(operation: .trim, bytes: Self.bytes)))
+      let each = Double(steps.sum) / 1000 / Double(entries)
+      let floor = rows.first?.median ?? each
+      rows.append(row("trim, per entry", candidate, entries, each, each, ratio: each / floor))
+      rows.append(row("trim, a step", candidate, entries, steps.median, steps.quantile(1), ratio: 0))
+    }
+    return rows
+  }
+
+  private func row(
+    _ operation: String, _ candidate: any Candidate, _ entries: Int, _ median: Double, _ most: Double, ratio: Double
+  ) -> CacheFigure {
+    CacheFigure(
+      part: "numbers", operation: operation, candidate: candidate.name, bytes: Self.bytes, entries: entries,
+      median: median, p99: most, ratio: ratio)
+  }
+}
+
+/// Gets by Zipf's law at a limit of a third of the keys, a put after each miss.
+struct MixedPart {
+  private static let bytes = 4096
+  private let options: CacheBenchmarkOptions
+  private let arena: Arena
+
+  init(_ options: CacheBenchmarkOptions, _ arena: Arena) { (self.options, self.arena) = (options, arena) }
+
+  func measure() throws -> [CacheFigure] {
+    let limit = options.isQuick ? 1000 : 3000
+    let trace = ZipfTrace(keys: limit * 10 / 3, exponent: 1, seed: 11).requests(limit * (options.isQuick ? 8 : 15))
+    arena.tell("mixed: \(trace.count) requests by Zipf's law, a limit of \(limit) entries")
+    defer { arena.clear("mixed-") }
+    let candidates = try arena.candidates("mixed-").filter { $0.abilities.contains(.limit) }
+    for candidate in candidates {
+      _ = try candidate.run(Job(operation: .open, bytes: Self.bytes, limitEntries: limit))
+    }
+    let samples = try arena.run(Job(operation: .mixed, keys: trace, bytes: Self.bytes), by: candidates)
+    let exact = LeastRecentlyUsed.hitRatio(of: trace, limit: limit)
+    var rows = [row("hit ratio", "exact LRU, simulated", limit, 0, 0, exact)]
+    for (candidate, samples) in zip(candidates, samples) {
+      rows.append(row("hit ratio", candidate.name, limit, 0, 0, samples.hitRatio))
+      rows.append(row("hit", candidate.name, limit, samples.median, samples.p99, nil))
+      rows.append(
+        row("miss and put", candidate.name, limit, samples.quantileOfMisses(0.5), samples.quantileOfMisses(0.99), nil))
+    }
+    return rows
+  }
+
+  private func row(
+    _ operation: String, _ candidate: String, _ limit: Int, _ median: Double, _ p99: Double, _ value: Double?
+  ) -> CacheFigure {
+    CacheFigure(
+      part: "mixed", operation: operation, candidate: candidate, bytes: Self.bytes, entries: limit, median: median,
+      p99: p99, value: value)
+  }
+}
+
+/// Gets and puts while another thread, or process, trims a fifth away, beside the same load alone.
+struct TrimmingPart {
+  private static let bytes = 1024
+  private let options: CacheBenchmarkOptions
+  private let arena: Arena
+
+  init(_ options: CacheBenchmarkOptions, _ arena: Arena) { (self.options, self.arena) = (options, arena) }
+
+  func measure() throws -> [CacheFigure] {
+    let entries = min(options.isQuick ? 10_000 : 50_000, options.entries.last ?? 10_000)
+    defer { arena.clear("trimming-") }
+    let candidates = try arena.candidates("trimming-").filter { $0.abilities.contains(.trim) }
+    arena.tell("trimming: \(entries) entries for each of \(candidates.count)")
+    _ = try arena.run(Job(operation: .put, keys: Array(0..<entries), bytes: Self.bytes), by: candidates, pieces: 1000)
+    return try candidates.flatMap { candidate in
+      let trimming = try trim(candidate, entries)
+      // The same load for the same time, without: what was put in between makes up for what was removed.
+      let alone = try load(candidate, entries, from: 1 << 21, until: nanoseconds() + trimming.time, isOver: { false })
+      return rows("alone", candidate.name, entries, alone)
+        + rows("while trimming", candidate.name, entries, trimming.load)
+    }
+  }
+
+  private typealias Load = (gets: Samples, puts: Samples)
+
+  private func trim(_ candidate: any Candidate, _ entries: Int) throws -> (load: Load, time: Int) {
+    let start = nanoseconds()
+    let trimmer = Trimmer(try candidate.sibling(), limit: entries * 8 / 10, bytes: Self.bytes)
+    let load = try load(candidate, entries, from: 1 << 20, until: .max, isOver: { trimmer.isOver })
+    try trimmer.finish()
+    return (load, nanoseconds() - start)
+  }
+
+  /// Four gets of what was not removed, then a put of something new.
+  private func load(
+    _ candidate: any Candidate, _ entries: Int, from new: Int, until end: Int, isOver: () -> Bool
+  ) throws -> Load {
+    var random = SeededRandom(seed: 5)
+    var load: Load = (Samples(), Samples())
+    var next = new
+    repeat {
+      // The newest half; the oldest fifth is on its way out.
+      let keys = (0..<8).map { _ in Int.random(in: entries / 2..<entries, using: &random) }
+      load.gets.add(try candidate.run(Job(operation: .get, keys: keys, bytes: Self.bytes)))
+      load.puts.add(try candidate.run(Job(operation: .put, keys: [next, next + 1], bytes: Self.bytes)))
+      next += 2
+    } while !isOver() && nanoseconds() < end
+    return load
+  }
+
+  private func rows(_ when: String, _ candidate: String, _ entries: Int, _ load: Load) -> [CacheFigure] {
+    [("get", load.gets), ("put", load.puts)].map { operation, samples in
+      CacheFigure(
+        part: "trimming", operation: "\(operation), \(when)", candidate: candidate, bytes: Self.bytes, entries: entries,
+        median: samples.median, p99: samples.p99)
+    }
+  }
+}
+
+/// A thread that trims.
+///
+/// Sound although unchecked: the candidate is used by this thread alone, and the rest is locked.
+private final class Trimmer: @unchecked Sendable {
+  private let candidate: any Candidate
+  private let ending = Lock<Result<Void, any Error>?>(nil)
+
+  init(_ candidate: any Candidate, limit: Int, bytes: Int) {
+    self.candidate = candidate
+    Thread.detachNewThread { [self] in
+      let result = Result { try trim(limit, bytes) }
+      ending.withLock { $0 = result }
+    }
+  }
+
+  private func trim(_ limit: Int, _ bytes: Int) throws {
+    _ = try candidate.run(Job(operation: .open, bytes: bytes, limitEntries: limit, lowWater: 1))
+    _ = try candidate.run(Job(operation: .trim, bytes: bytes))
+  }
+
+  var isOver: Bool { ending.withLock { $0 != nil } }
+  func finish() throws { try ending.withLock { $0 }?.get() }
+}

@@ -1,0 +1,53 @@
+internal import Glibc
+
+/// Numbers and texts in bytes that were read or mapped, as `EntryFormat` finds them; all are little-endian and stand at
+/// any offset. Every look-up takes some twenty of them, so each is one load.
+extension RawSpan {
+  // Sound: the loads check that they stay inside the span, and any bits are a number.
+  func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+
+  /// 32 bits as a number that is not negative.
+  func count(at offset: Int) -> Int {
+    Int(UInt32(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+  }
+
+  func number(at offset: Int) -> UInt64 {
+    UInt64(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  /// What is no UTF-8 becomes U+FFFD.
+  func text(_ range: Range<Int>) -> String {
+    if range.isEmpty { return "" }
+    return unsafe extracting(range).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Byte for byte; `==` of String would take canonically equivalent texts for the same.
+  func equals(_ text: String, _ range: Range<Int>) -> Bool {
+    // Most texts of a key are empty, and most keys are told apart by their lengths.
+    guard text.utf8.count == range.count else { return false }
+    if range.isEmpty { return true }
+    let theirs = unsafe text.utf8Span.span.bytes
+    return unsafe extracting(range).withUnsafeBytes { ours in
+      unsafe theirs.withUnsafeBytes { theirs in
+        guard let ours = ours.baseAddress, let theirs = theirs.baseAddress else { return false }
+        // Sound: both have so many bytes.
+        return unsafe memcmp(ours, theirs, range.count) == 0
+      }
+    }
+  }
+}
+
+extension [UInt8] {
+  mutating func append(count: Int) {
+    // Sound: the bytes are used during the call only.
+    unsafe Swift.withUnsafeBytes(of: UInt32(truncatingIfNeeded: count).littleEndian) { unsafe append(contentsOf: $0) }
+  }
+
+  mutating func append(number: UInt64) {
+    unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
+  }
+
+  mutating func set(number: UInt64, at offset: Int) {
+    for place in 0..<8 { self[offset + place] = UInt8(truncatingIfNeeded: number >> UInt64(8 * place)) }
+  }
+}
