@@ -21,6 +21,19 @@ import Testing
     #expect(check(url, scheme, host, port) == nil)
   }
 
+  @Test func `a server that was found in order once lets no other address pass`() {
+    var known = AddressCheck()
+    func check(_ url: String, _ host: String = "example.com", _ port: Int = 80) -> Bool {
+      known.failure(TransferRequest(url: url, origin: TransferOrigin(scheme: "http", host: host, port: port))) == nil
+    }
+    #expect(check("http://example.com/a") && check("http://example.com/b@evil?c"))
+    #expect(!check("http://example.com/a", "evil") && !check("http://example.com/a", "example.com", 81))
+    #expect(
+      !check("http://example.com@evil/") && !check("http://example.com.evil/") && !check("http://example.com:81/"))
+    #expect(check("http://joe:pw@example.com/") && !check("http://joe:pw@example.com/", "joe"))
+    #expect(check("http://example.com/a"))
+  }
+
   @Test(arguments: [
     // What a lenient parser may make of these stands beside them.
     ("http:///evil/x", "http", "", 80), ("http:///evil/x", "http", "example.com", 80),

@@ -91,6 +91,35 @@ import Testing
     #expect(receiver.record.value.ends.count == 1)
   }
 
+  // MARK: Work on its thread
+
+  @Test func `work is done on the engine's thread, in order, and what it begins is begun there`() async throws {
+    server.on("/a", Reply("hello"))
+    let engine = CurlEngine()
+    let receiver = RecordingReceiver()
+    let threads = Watched<[UInt]>([])
+    let request = TransferRequest(server, "/a")
+    let isFirstTaken = engine.run { threads.update { $0.append(UInt(pthread_self())) } }
+    let isSecondTaken = engine.run { [weak engine] in
+      threads.update { $0.append(UInt(pthread_self())) }
+      _ = engine?.start(request, receiver)
+    }
+    #expect(isFirstTaken && isSecondTaken)
+    #expect(try await receiver.finished().facts != nil)
+    #expect(threads.value.count == 2 && Set(threads.value).count == 1 && threads.value[0] != UInt(pthread_self()))
+  }
+
+  @Test func `a closed engine refuses work, and does what it had taken`() async throws {
+    let engine = CurlEngine()
+    let done = Watched(0)
+    var taken = 0
+    for _ in 0..<100 where engine.run({ done.update { $0 += 1 } }) { taken += 1 }
+    engine.close()
+    let isTakenLate = engine.run {}
+    #expect(taken == 100 && !isTakenLate)
+    _ = try await done.wait(for: "all of it") { $0 == 100 }
+  }
+
   // MARK: Stopping
 
   @Test func `the receiver ends an endless body`() async throws {

@@ -60,6 +60,15 @@ struct HeaderFieldsTests {
     #expect(again.block == fields.block)
   }
 
+  @Test func `what was removed is absent, and equals what never was there`() {
+    var fields: HeaderFields = ["Connection": "close", "Keep-Alive": "5", "A": "1", "te": "x", "B": "2"]
+    fields.removeAll { $0.count != 1 }
+    #expect(fields == ["A": "1", "B": "2"] && !fields.contains("connection") && !fields.contains("TE"))
+    #expect(Set([fields, ["A": "1", "B": "2"]]).count == 1)
+    fields.append("TE", "y")
+    #expect(fields["te"] == "y")
+  }
+
   @Test func `what its block holds can be read back`() {
     let fields: HeaderFields = ["A": "1: 2", "B": "", "C": "x  ", "A": "caf\u{E9}"]
     let again = HeaderFields(block: fields.block)

@@ -139,6 +139,7 @@ extension CoreState {
     request.secretFields = settings.policy.secretFields
     let ticket = AttemptTicket()
     record.attempt = ticket
+    record.handler.published.withLock { $0.attemptBytes = 0 }
     record.attempts += 1
     record.timings = nil
     record.queueTime = record.queuedAt.map { now - $0 } ?? .zero

@@ -83,19 +83,7 @@ package enum StoreRule {
     return list.utf8.split(separator: UInt8(ascii: ",")).map { lowerText(trimmed(Array($0)[...])) }
   }
 
-  private static func endsAtNextHop(_ name: Span<UInt8>) -> Bool {
-    switch name.count {
-    case 2: isSame(name, "te")
-    case 7: isSame(name, "trailer") || isSame(name, "upgrade")
-    case 10: isSame(name, "connection") || isSame(name, "keep-alive")
-    case 16: isSame(name, "proxy-connection")
-    case 17: isSame(name, "transfer-encoding")
-    case 18: isSame(name, "proxy-authenticate")
-    case 19: isSame(name, "proxy-authorization")
-    case 25: isSame(name, "proxy-authentication-info")
-    default: false
-    }
-  }
+  private static func endsAtNextHop(_ name: Span<UInt8>) -> Bool { hopByHop.contains { isSame(name, $0) } }
 
   private static let hopByHop = [
     "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
@@ -104,8 +92,8 @@ package enum StoreRule {
 
   /// - Parameter other: in lower case.
   private static func isSame(_ name: Span<UInt8>, _ other: String) -> Bool {
+    guard name.count == other.utf8.count else { return false }
     let other = other.utf8.span
-    guard name.count == other.count else { return false }
     for index in name.indices {
       let byte = name[index]
       guard (isUpper(byte) ? byte | 0x20 : byte) == other[index] else { return false }

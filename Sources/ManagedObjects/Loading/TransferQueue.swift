@@ -103,12 +103,12 @@ package struct TransferQueue<ID: Hashable & Sendable>: Sendable {
     insert(ticket, host)
   }
 
-  /// Counts it as running where it may start at once and nobody waits for that host; else puts it in line.
+  /// Counts it as running where it may start at once and nobody stands before it; else puts it in line.
   /// - Returns: false: it waits.
   package mutating func startOrEnqueue(_ id: ID, host name: String, priority: LoadPriority, at now: Instant) -> Bool {
     let host = index(of: name, at: now)
     guard runningTransfers.count < limit, hosts[host].running < limitPerHost, hosts[host].waiting == 0,
-      hosts[host].heldUntil == nil, runningTransfers[id] == nil, waitingTransfers[id] == nil
+      startable.smallest == nil, hosts[host].heldUntil == nil, runningTransfers[id] == nil, waitingTransfers[id] == nil
     else {
       enqueue(id, host: name, priority: priority, at: now)
       return false

@@ -56,6 +56,40 @@ struct CoreStateTests {
     #expect(room.state.oldestSeats(limit: 64).count == 64)
   }
 
+  @Test func `those who are called off together begin no load in each other's place`() {
+    var room = StateRoom {
+      $0.limitLiveHandlers = 20
+      $0.limitTransfersPerHost = 1
+    }
+    let seats = (0..<50).map { room.join("\($0)", whenFull: .wait).seat }
+    for id in room.state.live.ids { room.note(room.state.lookedUp(id, .nothing(.absent), now: room.now)) }
+    #expect(room.begun.count { $0 == "attempt" } == 1)
+    for seat in seats.prefix(49) { room.note(room.state.leave(seat.id, .left, now: room.now)) }
+    #expect(room.begun.count { $0 == "attempt" } == 1 && room.begun.count { $0 == "refill" } == 1)
+    // The one that stayed gets its place all the same.
+    room.begun = []
+    room.note(room.state.refill(now: room.now))
+    #expect(room.begun == ["lookUp"] && room.state.live.count == 1)
+  }
+
+  @Test func `the bytes of an error page are not counted for the attempt after it`() throws {
+    var room = StateRoom(hasBackend: false)
+    let (_, id) = room.join("a")
+    let record = try #require(room.state.handlers[id])
+    _ = record.handler.note(LoadProgress(receivedBytes: 500, expectedBytes: nil))
+    room.endAttempt(of: id, .status(LoadHead(status: 503), start: Data()))
+    room.note(room.state.retryDue(id, attempts: 1, now: room.now))
+    #expect(record.attempts == 2)
+    room.endAttempt(of: id, number: 2, .failure(ObjectError(.transport, "cut")))
+    #expect(record.mostBytes == 0)
+  }
+
+  @Test func `without a backend a load begins in the step in which it is asked for`() {
+    var room = StateRoom(hasBackend: false)
+    _ = room.join("a")
+    #expect(room.begun == ["attempt"])
+  }
+
   @Test func `an oid with thousands of mirrors that are no urls ends with an error`() {
     var room = StateRoom()
     let (seat, id) = room.join("a", locations: (0..<5000).map { "no url \($0)" })
@@ -84,10 +118,10 @@ private struct StateRoom {
   var begun: [String] = []
   private var lastSeat: UInt64 = 0
 
-  init(_ change: (inout Policy) -> Void = { _ in }) {
+  init(hasBackend: Bool = true, _ change: (inout Policy) -> Void = { _ in }) {
     var policy = Policy()
     change(&policy)
-    state = CoreState(CoreState.Settings(policy: policy, limitTransfers: 8))
+    state = CoreState(CoreState.Settings(policy: policy, limitTransfers: 8, hasBackend: hasBackend))
   }
 
   mutating func join(
@@ -110,16 +144,17 @@ private struct StateRoom {
       switch item {
       case .lookUp: begun.append("lookUp")
       case .attempt: begun.append("attempt")
+      case .refill: begun.append("refill")
       case .end(let seat, let ending): seat.end(ending, from: .library)
       default: break
       }
     }
   }
 
-  mutating func endAttempt(of handler: HandlerID, _ outcome: LoadOutcome) {
+  mutating func endAttempt(of handler: HandlerID, number: Int = 1, _ outcome: LoadOutcome) {
     let time = WallTime(seconds: 1)
     let end = CoreState.AttemptEnd(outcome: outcome, times: LoadTimes(request: time, response: time))
-    note(state.attemptEnded(handler, number: 1, end, now: now) { 0 })
+    note(state.attemptEnded(handler, number: number, end, now: now) { 0 })
   }
 
   static func base(of name: String) -> StoredBase {

@@ -35,6 +35,37 @@ extension TransferQueue {
     #expect(queue.startable(at: at(0)) == [3])
   }
 
+  @Test func `who finds a free slot and nobody waiting needs no line`() {
+    var queue = TransferQueue<Int>(limit: 3, limitPerHost: 2)
+    #expect(queue.startOrEnqueue(0, host: "a", priority: .normal, at: at(0)) == true)
+    #expect(queue.startOrEnqueue(1, host: "a", priority: .normal, at: at(0)) == true)
+    #expect(queue.startOrEnqueue(2, host: "a", priority: .veryHigh, at: at(0)) == false)
+    #expect(queue.startOrEnqueue(3, host: "b", priority: .veryLow, at: at(0)) == true)
+    #expect(queue.startOrEnqueue(4, host: "b", priority: .normal, at: at(0)) == false)
+    #expect(queue.running == 3 && queue.waiting == 2 && queue.startable(at: at(0)) == [])
+    queue.finished(0)
+    #expect(
+      queue.startOrEnqueue(5, host: "a", priority: .veryHigh, at: at(0)) == false, "two wait, one of them at that host")
+    #expect(queue.drain() == [2, 5, 4])
+  }
+
+  @Test func `a slot that came free belongs to who waits, also for another host`() {
+    var queue = TransferQueue<Int>(limit: 1, limitPerHost: 1)
+    #expect(queue.startOrEnqueue(0, host: "a", priority: .normal, at: at(0)) == true)
+    #expect(queue.startOrEnqueue(1, host: "b", priority: .normal, at: at(0)) == false)
+    queue.finished(0)
+    #expect(queue.startOrEnqueue(2, host: "c", priority: .normal, at: at(1)) == false)
+    #expect(queue.drain(1) == [1, 2])
+  }
+
+  @Test func `a host that is held lets nobody past its line`() {
+    var queue = TransferQueue<Int>(limit: 3, limitPerHost: 2)
+    queue.hold(host: "a", until: at(5))
+    #expect(queue.startOrEnqueue(0, host: "a", priority: .normal, at: at(0)) == false)
+    #expect(queue.startOrEnqueue(1, host: "b", priority: .normal, at: at(0)) == true)
+    #expect(queue.startable(at: at(5)) == [0])
+  }
+
   @Test func `a host gets no more than its share, others go on`() {
     var queue = TransferQueue<String>(limit: 8, limitPerHost: 2)
     for id in ["a1", "a2", "a3", "b1", "b2", "b3"] { queue.add(id, String(id.prefix(1))) }
