@@ -72,8 +72,10 @@ package enum ExchangeRule {
     return .ask(base: base, conditions: conditions ?? [:], reason)
   }
 
+  /// Of several that came in the same millisecond the last: an error that stands beside a good answer came after it, since a
+  /// good one drives it out.
   private static func newest(_ stored: [EntryFacts]) -> Int? {
-    stored.indices.max { stored[$0].responseTime < stored[$1].responseTime }
+    stored.indices.reversed().max { stored[$0].responseTime < stored[$1].responseTime }
   }
 
   /// The request's fields with our conditions in place of the caller's, which are answered from what is stored afterwards.

@@ -39,6 +39,12 @@ struct ExchangeRuleTests {
     #expect(plan([gone], after: 5) == .ask(base: nil, conditions: [:], .expired))
   }
 
+  @Test func `an error that came in the millisecond of the good answer beside it came after that`() {
+    let good = facts(["Cache-Control": "max-age=0"])
+    let gone = facts(["Cache-Control": "max-age=60"], status: 404)
+    #expect(plan([good, gone], after: 1) == .serve(1, .fresh))
+  }
+
   @Test func `stale-while-revalidate is served at once, unless the request wants better`() {
     let stored = facts(["Cache-Control": "max-age=10, stale-while-revalidate=20"])
     #expect(plan([stored], after: 15) == .serveAndRefresh(0))
