@@ -83,7 +83,8 @@ struct DemoServer: Sendable {
     case .missing: server.on(path, Reply(404, "There is no object \(number).\n"))
     case .failsOnce: server.on(path, Reply(503), reply)
     case .moved:
-      server.redirect(path, to: "/moved/\(number)")
+      // It says for how long: what a redirect leads to is fresh no longer than the redirect itself.
+      server.on(path, .redirect(to: "/moved/\(number)", status: 301).adding("Cache-Control", "max-age=3600"))
       server.on("/moved/\(number)", reply)
     }
   }
