@@ -61,6 +61,8 @@ struct LeashedProcess: Sendable {
   private let shell: pid_t
   private let leash: Int32
 
+  /// A server that is asked to end while it still starts may miss that: it is made to after three seconds.
+  ///
   /// - Parameters:
   ///   - command: what the shell runs in `folder`; prints to "output.log" there.
   ///   - listener: becomes the command's descriptor 9. The shell lets go of it, so that clients are refused, and do not
@@ -69,10 +71,13 @@ struct LeashedProcess: Sendable {
     let script = """
       cd "$1" || exit
       \(command) &
+      server=$!
       exec 9>&-
       read line || orphaned=yes
-      kill $!
-      wait $!
+      kill $server
+      (sleep 3; kill -9 $server) 2>/dev/null &
+      wait $server
+      kill $! 2>/dev/null
       if [ "$orphaned" ]; then rm -rf "$1"; fi
       """
     var ends: [Int32] = [-1, -1]
