@@ -1,3 +1,4 @@
+import CacheBenchmark
 import Foundation
 
 /// Draws scores with gnuplot, each as a part of what must be reached, so that ratios, times and bytes stand side by side.
@@ -6,19 +7,7 @@ struct Chart {
   let scores: [Score]
 
   /// - Parameter file: SVG; or PNG, where its name ends in .png.
-  func draw(to file: String) throws {
-    let script = FileManager.default.temporaryDirectory.appending(path: "mo-chart-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: script) }
-    try Data(text(file).utf8).write(to: script)
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["gnuplot", script.path]
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Wrong("gnuplot could not draw \(file); is it installed? (apt-get install gnuplot-nox)")
-    }
-  }
+  func draw(to file: String) throws { try Gnuplot.draw(text(file), to: file) }
 
   private func text(_ file: String) -> String {
     let rows = scores.enumerated().map { place, score in
@@ -26,7 +15,7 @@ struct Chart {
       let label = "\(score.name), \(score.measure)  \(decimal(score.value)) \(score.unit)"
       return [
         "\(scores.count - place)", decimal(score.value / score.must, 4), decimal(score.goal / score.must, 4), color,
-        quoted(label),
+        Gnuplot.quoted(label),
       ].joined(separator: " ")
     }
     let height = 90 + 26 * scores.count
@@ -38,8 +27,8 @@ struct Chart {
       \(rows.joined(separator: "\n"))
       END
       set terminal \(terminal)
-      set output \(quoted(file))
-      set title \(quoted(title)) noenhanced
+      set output \(Gnuplot.quoted(file))
+      set title \(Gnuplot.quoted(title)) noenhanced
       set xlabel 'part of what must be reached; green: goal met, blue: must met, red: short; | is the goal'
       set xrange [0:*<2]
       set yrange [0.3:\(scores.count).7]
@@ -52,6 +41,4 @@ struct Chart {
 
       """
   }
-
-  private func quoted(_ text: String) -> String { "\"" + text.replacing("\"", with: "'") + "\"" }
 }

@@ -9,19 +9,7 @@ struct CacheChart {
   init(_ report: CacheReport) { self.report = report }
 
   /// - Parameter file: SVG; or PNG, where its name ends in .png.
-  func draw(to file: String) throws {
-    let script = FileManager.default.temporaryDirectory.appending(path: "mo-chart-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: script) }
-    try Data(text(file).utf8).write(to: script)
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["gnuplot", script.path]
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Breach("gnuplot could not draw \(file); is it installed? (apt-get install gnuplot-nox)")
-    }
-  }
+  func draw(to file: String) throws { try Gnuplot.draw(text(file), to: file) }
 
   private func text(_ file: String) -> String {
     let size = "size 1200,1500"
@@ -32,8 +20,8 @@ struct CacheChart {
     let versions = report.candidates.joined(separator: ", ")
     return """
       set terminal \(terminal)
-      set output \(quoted(file))
-      set multiplot layout 3,2 title \(quoted(title + versions)) noenhanced
+      set output \(Gnuplot.quoted(file))
+      set multiplot layout 3,2 title \(Gnuplot.quoted(title + versions)) noenhanced
       set grid ytics
       set tics noenhanced
       set key outside bottom center maxrows 3 noenhanced
@@ -53,11 +41,11 @@ struct CacheChart {
       return "$\(block(operation))\(at) << END\n\(points.joined(separator: "\n"))\nEND"
     }
     let plots = names.enumerated().map { at, name in
-      "$\(block(operation))\(at) using 1:2 with linespoints lw 2 title \(quoted(name))"
+      "$\(block(operation))\(at) using 1:2 with linespoints lw 2 title \(Gnuplot.quoted(name))"
     }
     return """
       \(blocks.joined(separator: "\n"))
-      set title \(quoted("\(operation): microseconds (median) against entries")) noenhanced
+      set title \(Gnuplot.quoted("\(operation): microseconds (median) against entries")) noenhanced
       set logscale xy
       set xtics auto format '%.0s%c'
       plot \(plots.joined(separator: ", \\\n  "))
@@ -73,13 +61,13 @@ struct CacheChart {
       let values = ["alone", "while trimming"].map { when in
         rows.first { $0.candidate == name && $0.operation == "\(operation), \(when)" }?.p99 ?? 0
       }
-      return "\(quoted(name)) \(values[0]) \(values[1])"
+      return "\(Gnuplot.quoted(name)) \(values[0]) \(values[1])"
     }
     return """
       $trim\(operation) << END
       \(lines.joined(separator: "\n"))
       END
-      set title \(quoted("\(operation): microseconds (p99), alone and while another trims")) noenhanced
+      set title \(Gnuplot.quoted("\(operation): microseconds (p99), alone and while another trims")) noenhanced
       unset logscale x
       set logscale y
       set style data histograms
@@ -90,6 +78,4 @@ struct CacheChart {
   }
 
   private func block(_ operation: String) -> String { operation.filter(\.isLetter) }
-
-  private func quoted(_ text: String) -> String { "\"" + text.replacingOccurrences(of: "\"", with: "'") + "\"" }
 }

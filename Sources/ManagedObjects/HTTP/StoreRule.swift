@@ -65,10 +65,10 @@ package enum StoreRule {
   /// again unasked (`no-cache="Set-Cookie"`, section 5.2.2.4).
   package static func stored(_ head: LoadHead) -> LoadHead {
     let withheld = CacheControl(head.fields).withheldFields
-    let named = named(in: head.fields)
+    let connected = named(in: head.fields)
     var stored = head
     stored.fields.removeAll { name in
-      endsAtNextHop(name) || named.contains { isSame(name, $0) } || withheld.contains { isSame(name, $0) }
+      endsAtNextHop(name) || connected.contains { isSame(name, $0) } || withheld.contains { isSame(name, $0) }
     }
     return stored
   }
