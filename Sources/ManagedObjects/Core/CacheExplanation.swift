@@ -83,11 +83,8 @@ extension CacheExplanation.Outcome {
 extension Core {
   /// As a request finds it, where the mode lets it look.
   fileprivate func lookedUp(_ key: HandlerKey, in backend: any CacheBackend) -> CoreState.LookUp {
-    switch key.mode {
-    case .noStore: .nothing(.noStore)
-    case .reload: .nothing(.reload)
-    default: find(key, in: backend)
-    }
+    let why = key.mode.reasonToLoad
+    return why == .absent ? find(key, in: backend) : .nothing(why)
   }
 }
 

@@ -115,8 +115,9 @@ extension CoreState {
   /// Most that follow one another are of one host.
   private mutating func hostName(_ origin: URLRule.Origin) -> String {
     if let lastHost, lastHost.origin == origin { return lastHost.name }
-    lastHost = (origin, origin.description)
-    return origin.description
+    let name = origin.description
+    lastHost = (origin, name)
+    return name
   }
 
   /// Gives free slots to those whose turn it is.

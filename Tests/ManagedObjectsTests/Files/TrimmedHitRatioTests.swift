@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import CacheBenchmark
 @testable import ManagedObjects
 
 /// What trimming a part at a time costs in hits, beside a cache that always drops what was used longest ago. Simulated,
@@ -18,8 +19,8 @@ struct TrimmedHitRatioTests {
 
     /// Keys above `keys` are asked for once, or seldom.
     var requests: [Int] {
-      let popular = zipfTrace(
-        keys: keys, exponent: [.zipf09, .scans].contains(self) ? 0.9 : 1, requests: 60_000, seed: 3)
+      let popular = ZipfTrace(keys: keys, exponent: [.zipf09, .scans].contains(self) ? 0.9 : 1, seed: 3).requests(
+        60_000)
       var random = SeededRandom(seed: 4)
       var next = 10 * keys
       func new() -> Int {
@@ -42,12 +43,9 @@ struct TrimmedHitRatioTests {
   func `a big cache hits as often as exact LRU, less three tenths of a point, and stays full`(load: Load) {
     let requests = load.requests
     var cache = SimulatedCache(limit: Self.limit, shards: 256, part: 0.2)
-    var exact = ExactLRU(limit: Self.limit)
-    for (place, key) in requests.enumerated() {
-      cache.ask(for: key, at: Int64(place) * 100)
-      exact.ask(for: key)
-    }
-    let difference = Double(cache.hits - exact.hits) / Double(requests.count)
+    for (place, key) in requests.enumerated() { cache.ask(for: key, at: Int64(place) * 100) }
+    let exact = LeastRecentlyUsed.hitRatio(of: requests, limit: Self.limit)
+    let difference = Double(cache.hits) / Double(requests.count) - exact
     #expect(difference >= -0.003, "\(difference * 100) points")
     #expect(cache.most <= Self.limit + 1)
     #expect(cache.meanFill >= 0.95, "\(cache.meanFill)")
@@ -126,27 +124,5 @@ private struct SimulatedCache {
     evictedAge = victims.map { now - $0.lastUse / 1_000_000 }.min() ?? evictedAge
     for victim in victims { lastUse[Int(victim.inode)] = nil }
     for shard in fullest { shards[shard].removeAll { lastUse[Int($0.inode)] == nil } }
-  }
-}
-
-/// Always drops what was used longest ago.
-private struct ExactLRU {
-  let limit: Int
-  private var last: [Int: Int] = [:]
-  /// Uses in order; those that a later use of the same key made void are passed over.
-  private var order: [Int] = []
-  private var oldest = 0
-  private(set) var hits = 0
-
-  init(limit: Int) { self.limit = limit }
-
-  mutating func ask(for key: Int) {
-    if last[key] != nil { hits += 1 }
-    last[key] = order.count
-    order.append(key)
-    while last.count > limit {
-      if last[order[oldest]] == oldest { last[order[oldest]] = nil }
-      oldest += 1
-    }
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ManagedObjects
@@ -5,7 +6,7 @@ import Testing
 @Suite struct KeyTableTests {
   @Test(arguments: [Int.max, 255, 3, 0])
   func `finds what a dictionary finds, however the hashes collide`(mask: Int) {
-    var generator = SeededGenerator(seed: 11)
+    var generator = SeededRandom(seed: 11)
     var table = KeyTable()
     var model: [Int32: Int] = [:]
     for _ in 0..<2_000 {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ManagedObjects
@@ -32,7 +33,7 @@ private struct PlainLRU {
 @Suite struct MemoryCacheModelTests {
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
   func `LRU keeps exactly what the plain model keeps`(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededRandom(seed: seed)
     let cache = MemoryCache(limitCost: 200, eviction: .lru)
     var model = PlainLRU(limit: 200)
     for step in 0..<3_000 {
@@ -57,7 +58,7 @@ private struct PlainLRU {
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
   func `S3-FIFO never exceeds its limit and never gives an old object`(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededRandom(seed: seed)
     let cache = MemoryCache(limitCost: 200, eviction: .s3FIFO)
     var last: [Int: Int] = [:]
     for step in 0..<3_000 {
@@ -85,7 +86,7 @@ private struct PlainLRU {
   @Test(arguments: [MemoryEviction.s3FIFO, .lru], 1...2 as ClosedRange<UInt64>)
   func `an object in use is found, or replaced or removed, whatever is evicted`(eviction: MemoryEviction, seed: UInt64)
   {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededRandom(seed: seed)
     let cache = MemoryCache(limitCost: 100, eviction: eviction)
     var inUse: [Int: Picture] = [:]
     for step in 0..<3_000 {

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import CacheBenchmark
 @testable import ManagedObjects
 
 @Suite struct MemoryCacheTests {
@@ -149,14 +150,14 @@ import Testing
 
   @Test(arguments: [0.8, 1.0, 1.1])
   func `S3-FIFO hits more often than LRU where some objects are more popular`(exponent: Double) {
-    let trace = zipfTrace(keys: 5_000, exponent: exponent, requests: 30_000, seed: 7)
+    let trace = ZipfTrace(keys: 5_000, exponent: exponent, seed: 7).requests(30_000)
     let lru = hits(trace, limit: 500, .lru)
     let s3 = hits(trace, limit: 500, .s3FIFO)
     #expect(Double(s3 - lru) / Double(trace.count) > 0.02)
   }
 
   @Test func `S3-FIFO loses little to LRU where popularity drifts`() {
-    let still = zipfTrace(keys: 5_000, exponent: 1, requests: 30_000, seed: 8)
+    let still = ZipfTrace(keys: 5_000, exponent: 1, seed: 8).requests(30_000)
     let trace = still.enumerated().map { at, key in (key + at / 2_500 * 250) % 10_000 }
     let lru = hits(trace, limit: 500, .lru)
     let s3 = hits(trace, limit: 500, .s3FIFO)

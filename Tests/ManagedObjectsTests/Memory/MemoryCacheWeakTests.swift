@@ -1,4 +1,5 @@
 import Dispatch
+import TestSupport
 import Testing
 
 @testable import ManagedObjects
@@ -159,7 +160,7 @@ private final class LastMoment: ObjectBoxing, WeakBoxing {
     let cache = MemoryCache(limitCost: 400, eviction: eviction)
     let pictures = (0..<40).map(Picture.init)
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
-      var generator = SeededGenerator(seed: UInt64(thread))
+      var generator = SeededRandom(seed: UInt64(thread))
       for step in 0..<2_000 {
         let number = Int.random(in: 0..<80, using: &generator)
         switch Int.random(in: 0..<100, using: &generator) {
