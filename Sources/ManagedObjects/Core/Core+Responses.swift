@@ -56,7 +56,8 @@ extension Core {
   /// nil: what is stored is asked first.
   private func whyNotLookedUp(_ job: ResponseJob) -> AnswerReason? {
     guard ExchangeRule.mayAnswer(job.method) else { return .method }
-    return job.key.mode == .reload ? .reload : job.key.mode == .noStore ? .noStore : nil
+    let why = job.key.mode.reasonToLoad
+    return why == .absent ? nil : why
   }
 
   private func plan(_ job: ResponseJob, _ stored: StoredAnswers) -> ExchangeRule.Plan {

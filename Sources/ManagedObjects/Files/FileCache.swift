@@ -10,8 +10,8 @@ public import FoundationEssentials
 public final class FileCache: StoredCache {
   package let core: FileStoreCore
 
-  /// With fewer of them a put takes half as long again at ten thousand entries: ext4 looks through a folder's names one
-  /// by one, a block at a time.
+  /// With fewer of them a put takes ever longer as a folder grows: ext4 looks through its names one by one, a block at a
+  /// time.
   package static let shards = 256
 
   init(core: FileStoreCore) { self.core = core }

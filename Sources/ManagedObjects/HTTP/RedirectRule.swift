@@ -72,8 +72,15 @@ package enum RedirectRule {
   ///
   ///     Cache-Control: max-age=3600
   ///     Cache-Control: max-age=0
-  package static func answer(_ head: LoadHead, after lifetime: Duration?, now: WallTime) -> LoadHead {
+  ///
+  /// - Parameters:
+  ///   - lifetime: nil: there were none, or they lead there for ever.
+  ///   - now: asked for only where that matters.
+  package static func answer(
+    _ head: LoadHead, after lifetime: Duration?, now: @autoclosure () -> WallTime
+  ) -> LoadHead {
     guard let lifetime else { return head }
+    let now = now()
     let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
     let age = FreshnessRule.age(of: facts, at: now) ?? .zero
     guard lifetime < FreshnessRule.lifetime(of: facts) - age else { return head }
