@@ -111,9 +111,9 @@ extension Core {
     let memoryKey = memoryKey(key, joiner.seat.representation)
     return stepForResult { state in
       if state.byKey[key] == nil, let memoryKey, memory.hasChanged(memoryKey, since: seen?.facts) {
-        return (.changed, [])
+        return (.changed, Few())
       }
-      guard let (handler, work) = state.join(key, joiner, now: time.now) else { return (.closed, []) }
+      guard let (handler, work) = state.join(key, joiner, now: time.now) else { return (.closed, Few()) }
       return (.joined(handler), work)
     }
   }
@@ -219,14 +219,14 @@ extension Core {
             + "NUL and characters above U+00FF."))
     }
     return id(of: request).map { named in
-      var key = HandlerKey(
+      let key = HandlerKey(
         id: named.id,
         scope: scopes.scope(named: request.credentialScope, fields: request.fields) {
           SHA256Digest(of: $0, key: processSecret).hex
         },
         fields: request.fields, mode: request.mode, freshness: request.freshness ?? policy.freshness,
-        limitBytes: request.limitBytes)
-      key.mayUseAnonymous = request.credentialScope == nil && scopes.isCookieOnly(request.fields)
+        limitBytes: request.limitBytes,
+        mayUseAnonymous: request.credentialScope == nil && scopes.isCookieOnly(request.fields))
       return Asked(request: request, key: key, location: named.location)
     }
   }

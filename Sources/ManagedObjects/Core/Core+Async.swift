@@ -147,14 +147,14 @@ extension Core {
     step { state in
       state.failures.forget(
         CoreState.FailureKey(id: key.id, scope: key.scope, locations: request.locations))
-      return []
+      return Few()
     }
   }
 
   func forgetFailures() {
     step { state in
       state.failures.forgetAll()
-      return []
+      return Few()
     }
   }
 
@@ -213,7 +213,7 @@ extension Core {
     let stream = events.stream(bufferingNewest: count)
     step { state in
       state.reportsEvents = true
-      return []
+      return Few()
     }
     return stream
   }

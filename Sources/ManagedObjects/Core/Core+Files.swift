@@ -116,7 +116,7 @@ extension Core {
   }
 
   private func wanted(by handler: HandlerID) -> Set<Representation> {
-    read { state in Set(state.handlers[handler]?.seats.values.compactMap(\.representation) ?? []) }
+    read { state in Set(state.handlers[handler]?.seats.compactMap(\.value.representation) ?? []) }
   }
 
   // MARK: Storing
@@ -136,12 +136,7 @@ extension Core {
   private func stored(_ job: StoreJob, _ result: Result<LoadedBody, ObjectError>) {
     switch result {
     case .success(let body): step { $0.stored(job.handler, body, now: self.time.now) }
-    case .failure(let error):
-      step { state in
-        var work: [Work] = []
-        state.fail(job.handler, error, self.time.now, &work)
-        return work
-      }
+    case .failure(let error): step { $0.storeFailed(job.handler, error, now: self.time.now) }
     }
   }
 

@@ -38,21 +38,19 @@ extension Core {
   /// Calls when no refresh is under way.
   func whenRefreshed(_ call: @escaping @Sendable () -> Void) {
     step { state in
-      guard state.isRefreshing else { return [.call([call])] }
+      guard state.isRefreshing else { return Few(.call([call])) }
       state.whenRefreshed.append(call)
-      return []
+      return Few()
     }
   }
 
   private func join(_ refresh: Refresh, _ seat: any Seat) {
-    var key = refresh.key
-    key.isRefresh = true
     let joiner = CoreState.Joiner(
       seat: seat,
       wish: HandlerState.Wish(representation: seat.representation, priority: .low, holdsPlace: true),
       locations: refresh.locations, whenFull: .wait, output: nil, hasReady: true)
-    let hasJoined = stepForResult { state -> (Bool, [Work]) in
-      guard let (_, work) = state.join(key, joiner, now: time.now) else { return (false, []) }
+    let hasJoined = stepForResult { state -> (Bool, Few<Work>) in
+      guard let (_, work) = state.join(refresh.key.refreshing, joiner, now: time.now) else { return (false, Few()) }
       return (true, work)
     }
     if !hasJoined { seat.end(.cancelled(.closed), from: .library) }

@@ -53,13 +53,13 @@ final class Core: Sendable {
   }
 
   /// One step of the state, and what follows from it.
-  func stepForResult<Result: Sendable>(_ decide: (inout CoreState) -> (Result, [Work])) -> Result {
+  func stepForResult<Result: Sendable>(_ decide: (inout CoreState) -> (Result, Few<Work>)) -> Result {
     let (result, work) = state.withLock { decide(&$0) }
     perform(work)
     return result
   }
 
-  func step(_ decide: (inout CoreState) -> [Work]) {
+  func step(_ decide: (inout CoreState) -> Few<Work>) {
     perform(state.withLock { decide(&$0) })
   }
 
@@ -73,7 +73,7 @@ final class Core: Sendable {
     }
   }
 
-  private func perform(_ work: [Work]) {
+  private func perform(_ work: Few<Work>) {
     for item in work where item.goesFirst { perform(item) }
     for item in work where !item.goesFirst { perform(item) }
   }

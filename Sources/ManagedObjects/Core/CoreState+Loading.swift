@@ -11,47 +11,45 @@ extension CoreState {
   }
 
   /// Where there is no backend, and nothing in memory to ask the server about, it is known that there is nothing.
-  mutating func lookUp(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
-    guard let record = handlers[id] else { return }
+  mutating func lookUp(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
     if settings.hasBackend || record.mayHaveBase {
-      work.append(.lookUp(id, record.key))
+      work.append(.lookUp(record.id, record.key))
     } else {
-      lookedUp(id, .nothing(record.key.mode.reasonToLoad), now, &work)
+      lookedUp(record, .nothing(record.key.mode.reasonToLoad), now, &work)
     }
   }
 
-  mutating func lookedUp(_ id: HandlerID, _ found: LookUp, now: ContinuousClock.Instant) -> [Work] {
-    var work: [Work] = []
-    lookedUp(id, found, now, &work)
+  mutating func lookedUp(_ id: HandlerID, _ found: LookUp, now: ContinuousClock.Instant) -> Few<Work> {
+    var work = Few<Work>()
+    if let record = handlers[id] { lookedUp(record, found, now, &work) }
     return work
   }
 
   private mutating func lookedUp(
-    _ id: HandlerID, _ found: LookUp, _ now: ContinuousClock.Instant, _ work: inout [Work]
+    _ record: HandlerRecord, _ found: LookUp, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
   ) {
-    guard let key = handlers[id]?.key else { return }
+    let key = record.key
     switch found {
     case .usable(let body):
-      if let refusal = key.refusal(ofBytes: body.count) { return fail(id, refusal, now, &work) }
-      handlers[id]?.body = body
+      if let refusal = key.refusal(ofBytes: body.count) { return fail(record, refusal, now, &work) }
+      record.body = body
       if body.loaded.source == .file { statistics.fileHits += 1 }
       report(.loadFinished(key.id, body.loaded.source, bytes: body.loaded.count, timings: nil), &work)
-      advance(id, .foundUsable, now, &work)
+      advance(record, .foundUsable, now, &work)
     case .base(let base):
-      handlers[id]?.base = base
-      handlers[id]?.reason = base.reason
-      advance(id, .foundNothing, now, &work)
-    case .failed(let error): fail(id, error, now, &work)
+      record.base = base
+      record.reason = base.reason
+      advance(record, .foundNothing, now, &work)
+    case .failed(let error): fail(record, error, now, &work)
     case .nothing(let reason):
-      handlers[id]?.reason = reason
-      if key.mode == .onlyIfCached {
-        fail(
-          id, ObjectError(.notCached, "Nothing usable is stored, and the mode only-if-cached forbids loading."), now,
-          &work)
-      } else {
-        advance(id, .foundNothing, now, &work)
-      }
+      record.reason = reason
+      guard key.mode != .onlyIfCached else { return fail(record, Self.notCached, now, &work) }
+      advance(record, .foundNothing, now, &work)
     }
+  }
+
+  private static var notCached: ObjectError {
+    ObjectError(.notCached, "Nothing usable is stored, and the mode only-if-cached forbids loading.")
   }
 
   // MARK: Exchanges
@@ -59,10 +57,10 @@ extension CoreState {
   /// Waits for a transfer slot with all others. nil: closed.
   mutating func enter(
     _ exchange: any SlotTaker, host: String, priority: LoadPriority, now: ContinuousClock.Instant
-  ) -> (id: HandlerID?, work: [Work]) {
-    guard !isClosed else { return (nil, []) }
+  ) -> (id: HandlerID?, work: Few<Work>) {
+    guard !isClosed else { return (nil, Few()) }
     let id = makeID()
-    var work: [Work] = []
+    var work = Few<Work>()
     exchanges[id] = exchange
     transfers.enqueue(id, host: host, priority: priority, at: now)
     startTransfers(now, &work)
@@ -70,8 +68,8 @@ extension CoreState {
   }
 
   /// Its slot, or its place in the queue, is free again.
-  mutating func leave(exchange id: HandlerID, now: ContinuousClock.Instant) -> [Work] {
-    var work: [Work] = []
+  mutating func leave(exchange id: HandlerID, now: ContinuousClock.Instant) -> Few<Work> {
+    var work = Few<Work>()
     guard let exchange = exchanges.removeValue(forKey: id) else { return work }
     if !transfers.cancel(id) { transfers.finished(id) }
     startTransfers(now, &work)
@@ -81,66 +79,68 @@ extension CoreState {
 
   // MARK: Attempts
 
-  mutating func beginLoad(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
-    guard let record = handlers[id] else { return }
-    if record.key.mode == .standard || record.key.mode == .forceCache,
+  mutating func beginLoad(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
+    if failures.count > 0, record.key.mode == .standard || record.key.mode == .forceCache,
       let error = failures.recall(record.failureKey, at: now)
     {
-      return fail(id, error, now, &work)
+      return fail(record, error, now, &work)
     }
-    let retry = RetryRule(
-      policy: settings.policy.retry, limitRetryAfter: settings.policy.limitRetryAfter,
-      locations: record.locations.count, startedAt: now)
-    handlers[id]?.retry = retry
-    enqueue(id, now, &work)
+    record.loadingSince = now
+    enqueue(record, now, &work)
   }
 
   /// Waits for a transfer slot.
-  mutating func enqueue(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
+  mutating func enqueue(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
     // A loop: of thousands of mirrors none may be a URL.
-    while let record = handlers[id] {
+    while record.state.phase != .finished {
       switch record.currentLocation {
-      case .failure(let error): if !mayGoOn(id, after: error, retryAfter: nil, now, { 0 }, &work) { return }
+      case .failure(let error): if !mayGoOn(record, after: error, retryAfter: nil, now, { 0 }, &work) { return }
       case .success(let location):
         record.queuedAt = now
-        let host = hostName(location.origin)
-        guard transfers.startOrEnqueue(id, host: host, priority: record.state.priority, at: now) else {
+        let host = hostName(location)
+        guard transfers.startOrEnqueue(record.id, host: host, priority: record.state.priority, at: now) else {
           return startTransfers(now, &work)
         }
-        return beginAttempt(id, now, &work)
+        return beginAttempt(record, location, now, &work)
       }
     }
   }
 
   /// Most that follow one another are of one host.
-  private mutating func hostName(_ origin: URLRule.Origin) -> String {
-    if let lastHost, lastHost.origin == origin { return lastHost.name }
-    let name = origin.description
-    lastHost = (origin, name)
+  private mutating func hostName(_ location: URLRule.Location) -> String {
+    if let lastHost, lastHost.location.hasOrigin(of: location) { return lastHost.name }
+    let name = location.origin.description
+    lastHost = (location, name)
     return name
   }
 
   /// Gives free slots to those whose turn it is.
-  mutating func startTransfers(_ now: ContinuousClock.Instant, _ work: inout [Work]) {
+  mutating func startTransfers(_ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
     guard !isClosed else { return }
     for id in transfers.startable(at: now) {
-      if let exchange = exchanges[id] { work.append(.beginExchange(exchange)) } else { beginAttempt(id, now, &work) }
+      if let exchange = exchanges[id] {
+        work.append(.beginExchange(exchange))
+      } else if let record = handlers[id], case .success(let location) = record.currentLocation {
+        beginAttempt(record, location, now, &work)
+      } else {
+        transfers.finished(id)
+      }
     }
     guard let wake = transfers.nextWake(after: now), wakeAt.map({ wake < $0 || $0 <= now }) ?? true else { return }
     wakeAt = wake
     work.append(.startTransfers(after: wake - now))
   }
 
-  private mutating func beginAttempt(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
-    guard let record = handlers[id], case .success(let location) = record.currentLocation
-    else { return transfers.finished(id) }
+  private mutating func beginAttempt(
+    _ record: HandlerRecord, _ location: URLRule.Location, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
+  ) {
     let conditions = record.isUnconditional ? [:] : record.base?.conditions ?? [:]
     var request = LoadRequest(
       read: location, fields: sentFields(record.key.fields, conditions), limitBytes: record.key.limitBytes)
     request.secretFields = settings.policy.secretFields
     let ticket = AttemptTicket()
     record.attempt = ticket
-    record.handler.published.withLock { $0.attemptBytes = 0 }
+    if record.attempts > 0 { record.handler.published.withLock { $0.attemptBytes = 0 } }
     record.attempts += 1
     record.timings = nil
     record.queueTime = record.queuedAt.map { now - $0 } ?? .zero
@@ -149,7 +149,7 @@ extension CoreState {
     work.append(
       .attempt(
         AttemptJob(
-          handler: id, number: record.attempts, key: record.key, request: request,
+          handler: record.id, number: record.attempts, key: record.key, request: request,
           isConditional: !conditions.isEmpty, output: record.output, reason: record.reason, ticket: ticket,
           face: record.handler)))
   }
@@ -165,10 +165,10 @@ extension CoreState {
   }
 
   /// - Parameter shown: what the handler shows now.
-  mutating func progressed(_ id: HandlerID, number: Int, _ shown: LoadProgress) -> [Work] {
+  mutating func progressed(_ id: HandlerID, number: Int, _ shown: LoadProgress) -> Few<Work> {
     guard let record = handlers[id], record.attempts == number, record.attempt != nil, record.watchers > 0
-    else { return [] }
-    return [.progress(record.seats.values.filter(\.wantsProgress), shown)]
+    else { return Few() }
+    return Few(.progress(record.seats.map(\.value).filter(\.wantsProgress), shown))
   }
 
   /// How an attempt ended.
@@ -183,8 +183,8 @@ extension CoreState {
   /// - Parameter random: in 0..<1.
   mutating func attemptEnded(
     _ id: HandlerID, number: Int, _ end: AttemptEnd, now: ContinuousClock.Instant, random: () -> Double
-  ) -> [Work] {
-    var work: [Work] = []
+  ) -> Few<Work> {
+    var work = Few<Work>()
     guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return work }
     transfers.finished(id)
     record.attempt = nil
@@ -195,17 +195,19 @@ extension CoreState {
     switch end.outcome {
     case .body(let head, let body):
       record.usable = end.usable
-      received(id, .body(head, body), now, &work)
+      if end.usable == nil { record.received = .body(head, body) }
+      received(record, now, &work)
     case .notModified(let head):
       statistics.revalidations += 1
-      received(id, .notModified(head), now, &work)
+      record.received = .notModified(head)
+      received(record, now, &work)
     case .status(let head, let start):
       let error = ObjectError(.httpStatus, Self.message(head), head: head, bodyStart: start)
       let retryAfter =
         [429, 503].contains(head.status) ? RetryAfterRule.delay(head.fields["Retry-After"], now: wallNow) : nil
-      attemptFailed(id, error, retryAfter: retryAfter, now, wallNow, random, &work)
+      attemptFailed(record, error, retryAfter: retryAfter, now, wallNow, random, &work)
     case .failure(let error):
-      attemptFailed(id, error, retryAfter: nil, now, wallNow, random, &work)
+      attemptFailed(record, error, retryAfter: nil, now, wallNow, random, &work)
     }
     startTransfers(now, &work)
     return work
@@ -216,49 +218,46 @@ extension CoreState {
   }
 
   private mutating func received(
-    _ id: HandlerID, _ received: Received, _ now: ContinuousClock.Instant, _ work: inout [Work]
+    _ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
   ) {
-    guard let key = handlers[id]?.failureKey else { return }
-    handlers[id]?.received = received
-    failures.forget(key)
-    advance(id, .received, now, &work)
+    if failures.count > 0 { failures.forget(record.failureKey) }
+    advance(record, .received, now, &work)
   }
 
   private mutating func attemptFailed(
-    _ id: HandlerID, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant, _ wallNow: WallTime,
-    _ random: () -> Double, _ work: inout [Work]
+    _ record: HandlerRecord, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant,
+    _ wallNow: WallTime, _ random: () -> Double, _ work: inout Few<Work>
   ) {
-    if fallsBack(id, after: error, now, wallNow, &work) { return }
-    if mayGoOn(id, after: error, retryAfter: retryAfter, now, random, &work) { enqueue(id, now, &work) }
+    if fallsBack(record, after: error, now, wallNow, &work) { return }
+    if mayGoOn(record, after: error, retryAfter: retryAfter, now, random, &work) { enqueue(record, now, &work) }
   }
 
   /// A permitted stale answer comes before any retry, but after the last mirror.
   private mutating func fallsBack(
-    _ id: HandlerID, after error: ObjectError, _ now: ContinuousClock.Instant, _ wallNow: WallTime, _ work: inout [Work]
+    _ record: HandlerRecord, after error: ObjectError, _ now: ContinuousClock.Instant, _ wallNow: WallTime,
+    _ work: inout Few<Work>
   ) -> Bool {
-    guard let record = handlers[id], record.location >= record.locations.count - 1,
+    guard record.location >= record.locations.count - 1,
       let base = record.base, let lease = base.lease, let occasion = StaleRule.Occasion(error),
       StaleRule.mayBridge(base.facts, occasion, mode: record.key.mode, freshness: record.key.freshness, now: wallNow)
     else { return false }
     let loaded = Loaded(id: record.key.id, head: base.facts.head, source: .stale, body: .lease(lease))
     if let refusal = record.key.refusal(ofBytes: loaded.count) {
-      fail(id, refusal, now, &work)
+      fail(record, refusal, now, &work)
       return true
     }
-    handlers[id]?.body = LoadedBody(
-      loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true, reason: .staleError)
+    record.body = LoadedBody(loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true, reason: .staleError)
     record.timings = nil
     report(.loadFinished(record.key.id, .stale, bytes: loaded.count, timings: nil), &work)
-    advance(id, .fellBack, now, &work)
+    advance(record, .fellBack, now, &work)
     return true
   }
 
   /// True: try the next location now. Else it is tried later, or the load has failed.
   private mutating func mayGoOn(
-    _ id: HandlerID, after error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant,
-    _ random: () -> Double, _ work: inout [Work]
+    _ record: HandlerRecord, after error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant,
+    _ random: () -> Double, _ work: inout Few<Work>
   ) -> Bool {
-    guard let record = handlers[id] else { return false }
     if let retryAfter, retryAfter <= settings.policy.limitRetryAfter,
       case .success(let location) = record.currentLocation
     {
@@ -268,67 +267,72 @@ extension CoreState {
     let attemptBytes = record.handler.published.withLock { $0.attemptBytes }
     let hasNewBytes = error.code != .httpStatus && attemptBytes > record.mostBytes
     if hasNewBytes { record.mostBytes = attemptBytes }
-    let step = record.retry?.next(
+    var retry = record.retry ?? retryRule(record, now)
+    defer { record.retry = retry }
+    switch retry.next(
       after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random())
-    switch step ?? .giveUp(error) {
+    {
     case .again(let location, let delay):
       statistics.retries += 1
-      handlers[id]?.location = location
+      record.location = location
       report(.loadRetried(record.key.id, error, delay: delay), &work)
-      if delay > .zero { work.append(.retry(id, attempts: record.attempts, after: delay)) }
+      if delay > .zero { work.append(.retry(record.id, attempts: record.attempts, after: delay)) }
       return delay <= .zero
     case .giveUp(let final):
       failures.remember(final, for: record.failureKey, at: now)
-      fail(id, final, now, &work)
+      fail(record, final, now, &work)
       return false
     }
   }
 
-  mutating func fail(_ id: HandlerID, _ error: ObjectError, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
-    guard let key = handlers[id]?.key else { return }
+  private func retryRule(_ record: HandlerRecord, _ now: ContinuousClock.Instant) -> RetryRule {
+    RetryRule(
+      policy: settings.policy.retry, limitRetryAfter: settings.policy.limitRetryAfter,
+      locations: record.locations.count, startedAt: record.loadingSince ?? now)
+  }
+
+  mutating func fail(
+    _ record: HandlerRecord, _ error: ObjectError, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
+  ) {
     statistics.failures += 1
-    report(.failed(key.id, error), &work)
-    advance(id, .failed(error), now, &work)
+    report(.failed(record.key.id, error), &work)
+    advance(record, .failed(error), now, &work)
   }
 
   /// A wait is over.
-  mutating func retryDue(_ id: HandlerID, attempts: Int, now: ContinuousClock.Instant) -> [Work] {
-    var work: [Work] = []
+  mutating func retryDue(_ id: HandlerID, attempts: Int, now: ContinuousClock.Instant) -> Few<Work> {
+    var work = Few<Work>()
     guard let record = handlers[id], record.attempts == attempts, record.attempt == nil,
       record.state.phase == .loading
     else { return work }
-    enqueue(id, now, &work)
+    enqueue(record, now, &work)
     return work
   }
 
-  mutating func hostsDue(now: ContinuousClock.Instant) -> [Work] {
-    var work: [Work] = []
+  mutating func hostsDue(now: ContinuousClock.Instant) -> Few<Work> {
+    var work = Few<Work>()
     wakeAt = nil
     startTransfers(now, &work)
     return work
   }
 
-  mutating func stopLoad(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
-    guard let record = handlers[id] else { return }
-    if let attempt = record.attempt {
-      work.append(.cancelAttempt(attempt))
-      handlers[id]?.attempt = nil
-    }
+  mutating func stopLoad(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
+    if let attempt = record.attempt.take() { work.append(.cancelAttempt(attempt)) }
     if record.state.seats.isEmpty { report(.abandoned(record.key.id), &work) }
-    if !transfers.cancel(id) { transfers.finished(id) }
+    if !transfers.cancel(record.id) { transfers.finished(record.id) }
     refillSoon(&work)
   }
 
   /// Those that wait are often called off together with those that run: they had better not begin for nothing.
-  mutating func refillSoon(_ work: inout [Work]) {
+  mutating func refillSoon(_ work: inout Few<Work>) {
     guard !isClosed, !isRefillDue, transfers.waiting > 0 || live.waitingCount > 0 else { return }
     isRefillDue = true
     work.append(.refill)
   }
 
   /// Places and slots that came free are given to whoever still waits.
-  mutating func refill(now: ContinuousClock.Instant) -> [Work] {
-    var work: [Work] = []
+  mutating func refill(now: ContinuousClock.Instant) -> Few<Work> {
+    var work = Few<Work>()
     isRefillDue = false
     admitWaiting(now, &work)
     startTransfers(now, &work)

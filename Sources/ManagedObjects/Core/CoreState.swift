@@ -48,7 +48,7 @@ struct CoreState: Sendable {
   /// Who waits for the refreshes in the background.
   var whenRefreshed: [@Sendable () -> Void] = []
   private var lastHandler: UInt64 = 0
-  var lastHost: (origin: URLRule.Origin, name: String)?
+  var lastHost: (location: URLRule.Location, name: String)?
 
   /// Failures belong to what was asked for, by whom, and where; undecodable bytes are the same wherever they are from.
   struct FailureKey: Hashable, Sendable {
@@ -71,28 +71,18 @@ struct CoreState: Sendable {
   /// nil: closed.
   mutating func join(
     _ key: HandlerKey, _ joiner: Joiner, now: ContinuousClock.Instant
-  ) -> (handler: Handler, work: [Work])? {
+  ) -> (handler: Handler, work: Few<Work>)? {
     guard !isClosed else { return nil }
-    let known = byKey[key]
+    let known = byKey[key].flatMap { handlers[$0] }
     if known != nil { statistics.joins += 1 }
-    let id = known.flatMap { serves($0, joiner.wish) ? $0 : nil } ?? makeHandler(key)
-    handlers[id]?.add(joiner)
-    guard let handler = handlers[id]?.handler else { return nil }
-    bySeat[joiner.seat.id] = id
-    var work: [Work] = []
-    advance(id, .joined(joiner.seat.id, joiner.wish), now, &work)
-    enterLive(id, joiner.whenFull, now, &work)
+    let record = known.flatMap { $0.serves(joiner.wish) ? $0 : nil } ?? makeHandler(key)
+    record.add(joiner)
+    bySeat[joiner.seat.id] = record.id
+    var work = Few<Work>()
+    advance(record, .joined(joiner.seat.id, joiner.wish), now, &work)
+    enterLive(record, joiner.whenFull, now, &work)
     armSweep(&work)
-    return (handler, work)
-  }
-
-  /// False: it has ready objects only, and no bytes to decode this one from.
-  private func serves(_ id: HandlerID, _ wish: HandlerState.Wish) -> Bool {
-    guard let record = handlers[id], let representation = wish.representation else { return true }
-    if let body = record.body { return body.hasBytes || record.results[representation] != nil }
-    // A 304 on its way, about the objects of those who were here when it came.
-    guard case .notModified? = record.received, record.base?.lease == nil else { return true }
-    return record.seats.values.contains { $0.representation == representation }
+    return (record.handler, work)
   }
 
   mutating func makeID() -> HandlerID {
@@ -100,125 +90,131 @@ struct CoreState: Sendable {
     return HandlerID(number: lastHandler)
   }
 
-  private mutating func makeHandler(_ key: HandlerKey) -> HandlerID {
+  private mutating func makeHandler(_ key: HandlerKey) -> HandlerRecord {
     let id = makeID()
-    handlers[id] = HandlerRecord(id, key, settings.policy.whenLastLeaves)
+    let record = HandlerRecord(id, key, settings.policy.whenLastLeaves)
+    handlers[id] = record
     byKey[key] = id
-    return id
+    return record
   }
 
   /// A new one asks for its place, a known one renews it.
   private mutating func enterLive(
-    _ id: HandlerID, _ whenFull: ObjectRequest.WhenFull, _ now: ContinuousClock.Instant, _ work: inout [Work]
+    _ record: HandlerRecord, _ whenFull: ObjectRequest.WhenFull, _ now: ContinuousClock.Instant,
+    _ work: inout Few<Work>
   ) {
-    guard let priority = handlers[id]?.state.priority else { return }
-    switch live.enter(id, whenFull, priority, at: now) {
+    guard record.state.phase != .finished else { return }
+    switch live.enter(record.id, whenFull, record.state.priority, at: now) {
     case .waits: return
     case .admitted: break
     case .admittedBumping(let victim):
       statistics.bumps += 1
-      if let bumped = handlers[victim]?.key.id { report(.bumped(bumped), &work) }
-      advance(victim, .cancelled(.bumped), now, &work)
+      if let bumped = handlers[victim] {
+        report(.bumped(bumped.key.id), &work)
+        advance(bumped, .cancelled(.bumped), now, &work)
+      }
     }
-    advance(id, .admitted, now, &work)
+    advance(record, .admitted, now, &work)
   }
 
-  mutating func leave(_ seat: SeatID, _ reason: CancelReason, now: ContinuousClock.Instant) -> [Work] {
-    var work: [Work] = []
-    guard let id = bySeat[seat] else { return work }
+  mutating func leave(_ seat: SeatID, _ reason: CancelReason, now: ContinuousClock.Instant) -> Few<Work> {
     isLeaving = true
-    advance(id, .left(seat, reason), now, &work)
-    isLeaving = false
+    defer { isLeaving = false }
+    return happened(.left(seat, reason), to: seat, now)
+  }
+
+  mutating func expire(_ seat: SeatID, _ error: ObjectError, now: ContinuousClock.Instant) -> Few<Work> {
+    happened(.expired(seat, error), to: seat, now)
+  }
+
+  mutating func changePriority(
+    of seat: SeatID, to priority: LoadPriority, now: ContinuousClock.Instant
+  ) -> Few<Work> {
+    happened(.reprioritized(seat, priority), to: seat, now)
+  }
+
+  private mutating func happened(
+    _ event: HandlerState.Event, to seat: SeatID, _ now: ContinuousClock.Instant
+  ) -> Few<Work> {
+    var work = Few<Work>()
+    if let record = bySeat[seat].flatMap({ handlers[$0] }) { advance(record, event, now, &work) }
     return work
   }
 
-  mutating func expire(_ seat: SeatID, _ error: ObjectError, now: ContinuousClock.Instant) -> [Work] {
-    var work: [Work] = []
-    if let id = bySeat[seat] { advance(id, .expired(seat, error), now, &work) }
-    return work
-  }
-
-  mutating func changePriority(of seat: SeatID, to priority: LoadPriority, now: ContinuousClock.Instant) -> [Work] {
-    var work: [Work] = []
-    if let id = bySeat[seat] { advance(id, .reprioritized(seat, priority), now, &work) }
-    return work
-  }
-
-  mutating func close(now: ContinuousClock.Instant) -> [Work] {
+  mutating func close(now: ContinuousClock.Instant) -> Few<Work> {
     isClosed = true
-    var work: [Work] = []
-    for id in handlers.keys.sorted(by: { $0.number < $1.number }) { advance(id, .cancelled(.closed), now, &work) }
-    work += exchanges.values.map { .closeExchange($0) }
+    var work = Few<Work>()
+    for record in handlers.values.sorted(by: { $0.id.number < $1.id.number }) {
+      advance(record, .cancelled(.closed), now, &work)
+    }
+    for exchange in exchanges.values { work.append(.closeExchange(exchange)) }
     exchanges = [:]
     return work
   }
 
   // MARK: The spine
 
-  /// An event of one handler: asks its state, and turns the answer into work.
+  /// An event of one handler: asks its state, and turns the answer into work. One that has finished has no more events.
   mutating func advance(
-    _ id: HandlerID, _ event: HandlerState.Event, _ now: ContinuousClock.Instant, _ work: inout [Work]
+    _ record: HandlerRecord, _ event: HandlerState.Event, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
   ) {
-    guard let record = handlers[id] else { return }
-    for action in record.state.handle(event) { take(action, id, now, &work) }
-    // It may be gone now, and what it left behind is done.
+    for action in record.state.handle(event) { take(action, record, now, &work) }
+    // What it left behind is done.
     guard record.state.phase != .finished else { return }
     let standing = HandlerRecord.Standing(
       priority: record.state.priority,
       place: record.state.seats.isEmpty ? .hasNobody : record.state.holdsPlace ? .held : .bumpable)
     if standing != record.standing {
       record.standing = standing
-      live.update(id, standing.priority, standing.place)
-      transfers.changePriority(id, to: standing.priority)
+      live.update(record.id, standing.priority, standing.place)
+      transfers.changePriority(record.id, to: standing.priority)
     }
     record.publish()
   }
 
   private mutating func take(
-    _ action: HandlerState.Action, _ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]
+    _ action: HandlerState.Action, _ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
   ) {
     switch action {
-    case .lookUp: lookUp(id, now, &work)
-    case .load: beginLoad(id, now, &work)
-    case .stopLoad: stopLoad(id, now, &work)
-    case .store: store(id, now, &work)
-    case .decode(let form): if let job = handlers[id]?.decodeJob(form) { work.append(.decode(job)) }
-    case .end(let seats, let how): end(seats, how, id, &work)
-    case .finish: finish(id, now, &work)
+    case .lookUp: lookUp(record, now, &work)
+    case .load: beginLoad(record, now, &work)
+    case .stopLoad: stopLoad(record, now, &work)
+    case .store: store(record, now, &work)
+    case .decode(let form): if let job = record.decodeJob(form) { work.append(.decode(job)) }
+    case .end(let seats, let how): for seat in seats { end(seat, how, record, &work) }
+    case .finish: finish(record, now, &work)
     }
   }
 
   private mutating func end(
-    _ ended: [SeatID], _ how: HandlerState.How, _ id: HandlerID, _ work: inout [Work]
+    _ seatID: SeatID, _ how: HandlerState.How, _ record: HandlerRecord, _ work: inout Few<Work>
   ) {
-    for seatID in ended {
-      bySeat[seatID] = nil
-      guard let record = handlers[id], let seat = record.seats.removeValue(forKey: seatID) else { continue }
-      if seat.wantsProgress { record.watchers -= 1 }
-      if let deadline = record.deadlines.removeValue(forKey: seatID) { work.append(.cancelTimer(deadline)) }
-      let ending = record.ending(of: seat, how)
-      if case .ready = ending, let refresh = record.refresh {
-        work.append(.endStale(seat, ending, refresh))
-      } else {
-        work.append(.end(seat, ending))
-      }
+    bySeat[seatID] = nil
+    guard let seat = record.seats.removeValue(forKey: seatID) else { return }
+    if seat.wantsProgress { record.watchers -= 1 }
+    if let deadline = record.deadlines.removeValue(forKey: seatID) { work.append(.cancelTimer(deadline)) }
+    let ending = record.ending(of: seat, how)
+    if case .ready = ending, let refresh = record.refresh {
+      work.append(.endStale(seat, ending, refresh))
+    } else {
+      work.append(.end(seat, ending))
     }
   }
 
   /// The seat's own time has begun to run.
-  mutating func setDeadline(_ deadline: ScheduledWork, for seat: SeatID) -> [Work] {
-    guard let id = bySeat[seat] else { return [.cancelTimer(deadline)] }
-    handlers[id]?.deadlines[seat] = deadline
-    return []
+  mutating func setDeadline(_ deadline: ScheduledWork, for seat: SeatID) -> Few<Work> {
+    guard let record = bySeat[seat].flatMap({ handlers[$0] }) else { return Few(.cancelTimer(deadline)) }
+    record.deadlines[seat] = deadline
+    return Few()
   }
 
-  private mutating func finish(_ id: HandlerID, _ now: ContinuousClock.Instant, _ work: inout [Work]) {
-    guard let record = handlers.removeValue(forKey: id) else { return }
-    if byKey[record.key] == id { byKey[record.key] = nil }
+  private mutating func finish(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
+    handlers[record.id] = nil
+    if byKey[record.key] == record.id { byKey[record.key] = nil }
     record.publish()
     noteDecodes(of: record, now)
     work.append(.release(record))
-    live.leave(id)
+    live.leave(record.id)
     if record.key.isRefresh, !whenRefreshed.isEmpty, !isRefreshing {
       work.append(.call(whenRefreshed))
       whenRefreshed = []
@@ -228,13 +224,13 @@ struct CoreState: Sendable {
 
   /// One that is admitted may end at once and so let others in: the outermost call takes them all, so that thousands need
   /// no deep stack.
-  mutating func admitWaiting(_ now: ContinuousClock.Instant, _ work: inout [Work]) {
+  mutating func admitWaiting(_ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
     guard !isClosed, !isAdmitting else { return }
     isAdmitting = true
     while live.waitingCount > 0, !live.isFull {
       let admitted = live.admitWaiting(at: now)
       guard !admitted.isEmpty else { break }
-      for next in admitted { advance(next, .admitted, now, &work) }
+      for next in admitted { if let record = handlers[next] { advance(record, .admitted, now, &work) } }
     }
     isAdmitting = false
   }
@@ -243,24 +239,25 @@ struct CoreState: Sendable {
 
   /// Bytes that nobody could decode are asked for again sooner.
   private mutating func noteDecodes(of record: HandlerRecord, _ now: ContinuousClock.Instant) {
-    let key = FailureKey(id: record.key.id, scope: record.key.scope)
     if record.state.isUndecodable {
-      suspects.note(key, at: now)
-    } else if !record.results.isEmpty {
-      suspects.clear(key)
+      suspects.note(FailureKey(id: record.key.id, scope: record.key.scope), at: now)
+    } else if suspects.count > 0, !record.results.isEmpty {
+      suspects.clear(FailureKey(id: record.key.id, scope: record.key.scope))
     }
   }
 
-  private mutating func armSweep(_ work: inout [Work]) {
+  private mutating func armSweep(_ work: inout Few<Work>) {
     guard !isSweeping else { return }
     isSweeping = true
     work.append(.sweep(after: Self.sweepInterval))
   }
 
   /// The sweep's turn: what to look at, and whether to come again.
-  mutating func beginSweep(mustGoOn: Bool) -> (seats: [any Seat], work: [Work]) {
+  mutating func beginSweep(mustGoOn: Bool) -> (seats: [any Seat], work: Few<Work>) {
     isSweeping = !handlers.isEmpty || mustGoOn
-    return (handlers.values.flatMap { $0.seats.values }, isSweeping ? [.sweep(after: Self.sweepInterval)] : [])
+    return (
+      handlers.values.flatMap { $0.seats.map(\.value) }, isSweeping ? Few(.sweep(after: Self.sweepInterval)) : Few()
+    )
   }
 
   static let sweepInterval = Duration.milliseconds(250)
@@ -271,12 +268,12 @@ struct CoreState: Sendable {
     var seats: [any Seat] = []
     for id in live.ids {
       guard seats.count < limit else { break }
-      if let values = handlers[id]?.seats.values { seats.append(contentsOf: values.prefix(limit - seats.count)) }
+      if let record = handlers[id] { seats += record.seats.prefix(limit - seats.count).map(\.value) }
     }
     return seats
   }
 
-  func report(_ event: @autoclosure () -> ObjectEvent, _ work: inout [Work]) {
+  func report(_ event: @autoclosure () -> ObjectEvent, _ work: inout Few<Work>) {
     if reportsEvents { work.append(.report(event())) }
   }
 }
@@ -301,10 +298,23 @@ extension HandlerRecord {
 
   func decodeJob(_ representation: Representation) -> DecodeJob? {
     guard let body else { return nil }
-    let wanting = seats.values.filter { $0.representation == representation }
     return DecodeJob(
-      handler: id, key: key, representation: representation, body: body,
-      seats: wanting.count < 2 ? wanting : wanting.sorted { $0.id.number < $1.id.number })
+      handler: id, key: key, representation: representation, body: body, seats: seats(wanting: representation))
+  }
+
+  private func seats(wanting representation: Representation) -> Few<any Seat> {
+    if let only = seats.only?.value { return only.representation == representation ? Few(only) : Few() }
+    let wanting = seats.map(\.value).filter { $0.representation == representation }
+    return Few(wanting.sorted { $0.id.number < $1.id.number })
+  }
+
+  /// False: it has ready objects only, and no bytes to decode this one from.
+  fileprivate func serves(_ wish: HandlerState.Wish) -> Bool {
+    guard let representation = wish.representation else { return true }
+    if let body { return body.hasBytes || results[representation] != nil }
+    // A 304 on its way, about the objects of those who were here when it came.
+    guard case .notModified? = received, base?.lease == nil else { return true }
+    return seats.contains { $0.value.representation == representation }
   }
 
   func ending(of seat: any Seat, _ how: HandlerState.How) -> SeatEnding {

@@ -4,7 +4,9 @@ struct HandlerID: Hashable, Sendable {
 }
 
 /// What requests must have in common to share one handler. Requests that differ here never share a load.
-struct HandlerKey: Hashable, Sendable {
+///
+/// A reference, since it is handed on from room to room.
+final class HandlerKey: Hashable, Sendable {
   let id: ObjectID
   /// Whose answer it is; "" for everybody's.
   let scope: String
@@ -14,24 +16,44 @@ struct HandlerKey: Hashable, Sendable {
   let limitBytes: Int?
   /// What came for a request without credentials answers this one too, unless it varies on them: its only secret is a
   /// cookie. RFC 9111 has no rule about cookies, and servers that give answers by them say so in Vary.
-  var mayUseAnonymous = false
+  let mayUseAnonymous: Bool
   /// The load in the background of what others are given stale meanwhile: for it that is not good enough.
-  var isRefresh = false
+  let isRefresh: Bool
   /// Of the texts above: a handler is looked for several times.
   private let textHash: Int
 
-  init(id: ObjectID, scope: String, fields: HeaderFields, mode: CacheMode, freshness: Freshness, limitBytes: Int?) {
+  init(
+    id: ObjectID, scope: String, fields: HeaderFields, mode: CacheMode, freshness: Freshness, limitBytes: Int?,
+    mayUseAnonymous: Bool = false, isRefresh: Bool = false
+  ) {
     self.id = id
     self.scope = scope
     self.fields = fields
     self.mode = mode
     self.freshness = freshness
     self.limitBytes = limitBytes
+    self.mayUseAnonymous = mayUseAnonymous
+    self.isRefresh = isRefresh
     var hasher = Hasher()
     hasher.combine(id)
     hasher.combine(scope)
     hasher.combine(fields)
     textHash = hasher.finalize()
+  }
+
+  /// The same, for a refresh.
+  var refreshing: HandlerKey {
+    HandlerKey(
+      id: id, scope: scope, fields: fields, mode: mode, freshness: freshness, limitBytes: limitBytes,
+      mayUseAnonymous: mayUseAnonymous, isRefresh: true)
+  }
+
+  static func == (left: HandlerKey, right: HandlerKey) -> Bool {
+    left === right
+      || left.textHash == right.textHash && left.id == right.id && left.scope == right.scope
+        && left.fields == right.fields && left.mode == right.mode && left.freshness == right.freshness
+        && left.limitBytes == right.limitBytes && left.mayUseAnonymous == right.mayUseAnonymous
+        && left.isRefresh == right.isRefresh
   }
 
   func hash(into hasher: inout Hasher) { hasher.combine(textHash) }
@@ -57,8 +79,8 @@ struct StoredBase: Sendable {
   var reason = AnswerReason.expired
 }
 
-/// Bytes that are here and good.
-struct LoadedBody: Sendable {
+/// Bytes that are here and good. A reference, since all who are given an object share it.
+final class LoadedBody: Sendable {
   let loaded: Loaded
   let facts: EntryFacts
   /// Objects made of it may be kept.
@@ -66,8 +88,20 @@ struct LoadedBody: Sendable {
   /// False: revalidated from ready objects alone, so there is nothing to decode others from.
   let hasBytes: Bool
   /// Length of the body whose bytes are gone.
-  var lostCount = 0
-  var reason = AnswerReason.absent
+  let lostCount: Int
+  let reason: AnswerReason
+
+  init(
+    loaded: Loaded, facts: EntryFacts, mayKeep: Bool, hasBytes: Bool, lostCount: Int = 0,
+    reason: AnswerReason = .absent
+  ) {
+    self.loaded = loaded
+    self.facts = facts
+    self.mayKeep = mayKeep
+    self.hasBytes = hasBytes
+    self.lostCount = lostCount
+    self.reason = reason
+  }
 
   /// It is stale, and a load in the background asks for a newer one.
   var isBeingRefreshed: Bool { reason == .staleWhileRevalidate }
@@ -98,8 +132,8 @@ final class HandlerRecord: @unchecked Sendable {
   let key: HandlerKey
   let handler: Handler
   var state: HandlerState
-  var seats: [SeatID: any Seat] = [:]
-  var deadlines: [SeatID: ScheduledWork] = [:]
+  var seats = FewMap<SeatID, any Seat>()
+  var deadlines = FewMap<SeatID, ScheduledWork>()
 
   /// Where the bytes are: mirrors of one oid, in the order of asking.
   var locations: [String] = []
@@ -112,7 +146,9 @@ final class HandlerRecord: @unchecked Sendable {
   var reason = AnswerReason.absent
   /// Where a large body may go that no backend takes.
   var output: OutputTarget?
+  /// Made by the first failure.
   var retry: RetryRule?
+  var loadingSince: ContinuousClock.Instant?
   var location = 0
   /// Attempts begun, over all locations.
   var attempts = 0
@@ -133,7 +169,7 @@ final class HandlerRecord: @unchecked Sendable {
   /// What was received, where nothing is left to do with it before it is decoded.
   var usable: LoadedBody?
   var body: LoadedBody?
-  var results: [Representation: DecodedObject] = [:]
+  var results = FewMap<Representation, DecodedObject>()
 
   init(_ id: HandlerID, _ key: HandlerKey, _ whenLastLeaves: Policy.WhenLastLeaves) {
     self.id = id
@@ -159,13 +195,22 @@ final class HandlerRecord: @unchecked Sendable {
     }
   }
 
+  /// What the handler shows of all this.
+  private struct Face: Equatable {
+    var state = Handler.State.new
+    var users = 0
+    var isWatched = false
+  }
+  private var face = Face()
+
   func publish() {
-    let state = publicState
-    let users = self.state.seats.count
+    let now = Face(state: publicState, users: state.seats.count, isWatched: watchers > 0)
+    guard now != face else { return }
+    face = now
     handler.published.withLock { published in
-      published.state = state
-      published.waitingUsers = users
-      published.isWatched = watchers > 0
+      published.state = now.state
+      published.waitingUsers = now.users
+      published.isWatched = now.isWatched
     }
   }
 

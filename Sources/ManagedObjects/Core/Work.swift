@@ -1,6 +1,6 @@
-/// What is to be done once the core's lock has been let go. Carries all it needs; boxed, since some is large and all is
+/// What is to be done once the core's lock has been let go. Carries all it needs; what is large is boxed, since all is
 /// handed on a few times.
-indirect enum Work: Sendable {
+enum Work: Sendable {
   case lookUp(HandlerID, HandlerKey)
   /// The handler's turn has come: begin its next attempt.
   case attempt(AttemptJob)
@@ -13,7 +13,7 @@ indirect enum Work: Sendable {
   case decode(DecodeJob)
   case end(any Seat, SeatEnding)
   /// With a stale object, while the refresh is under way.
-  case endStale(any Seat, SeatEnding, Refresh)
+  indirect case endStale(any Seat, SeatEnding, Refresh)
   case progress([any Seat], LoadProgress)
   /// Load again after a wait.
   case retry(HandlerID, attempts: Int, after: Duration)
@@ -25,7 +25,7 @@ indirect enum Work: Sendable {
   case cancelTimer(ScheduledWork)
   /// Out of the tables: freed outside the lock, since leases and users' objects hang on it.
   case release(HandlerRecord)
-  case report(ObjectEvent)
+  indirect case report(ObjectEvent)
   case call([@Sendable () -> Void])
 
   /// To be done before anybody is told: a slot that came free is filled, and a load's events keep their order.
@@ -67,7 +67,7 @@ final class AttemptJob: Sendable {
   }
 }
 
-struct StoreJob: Sendable {
+final class StoreJob: Sendable {
   let handler: HandlerID
   let key: HandlerKey
   let received: Received
@@ -75,13 +75,34 @@ struct StoreJob: Sendable {
   let base: StoredBase?
   /// Why it had to be loaded.
   let reason: AnswerReason
+
+  init(
+    handler: HandlerID, key: HandlerKey, received: Received, times: LoadTimes, base: StoredBase?, reason: AnswerReason
+  ) {
+    self.handler = handler
+    self.key = key
+    self.received = received
+    self.times = times
+    self.base = base
+    self.reason = reason
+  }
 }
 
-struct DecodeJob: Sendable {
+final class DecodeJob: Sendable {
   let handler: HandlerID
   let key: HandlerKey
   let representation: Representation
   let body: LoadedBody
   /// Any one of them will do.
-  let seats: [any Seat]
+  let seats: Few<any Seat>
+
+  init(
+    handler: HandlerID, key: HandlerKey, representation: Representation, body: LoadedBody, seats: Few<any Seat>
+  ) {
+    self.handler = handler
+    self.key = key
+    self.representation = representation
+    self.body = body
+    self.seats = seats
+  }
 }

@@ -66,7 +66,7 @@ struct HandlerState: Sendable {
     case stopLoad
     case store
     case decode(Representation)
-    case end([SeatID], How)
+    case end(Few<SeatID>, How)
     /// Leave the table and the FIFO; nothing follows.
     case finish
   }
@@ -88,10 +88,11 @@ struct HandlerState: Sendable {
   /// How many seats have each priority, and how many hold a place: counted along, so that no step has to look at
   /// every seat of a crowd.
   private struct Tally: Sendable {
-    private var counts = [Int](repeating: 0, count: LoadPriority.allCases.count)
+    /// One for each priority.
+    private var counts = InlineArray<5, Int>(repeating: 0)
     private var holding = 0
 
-    var highest: LoadPriority? { counts.lastIndex { $0 > 0 }.flatMap { LoadPriority(rawValue: $0) } }
+    var highest: LoadPriority? { LoadPriority.allCases.last { counts[$0.rawValue] > 0 } }
     var holdsPlace: Bool { holding > 0 }
 
     mutating func count(_ wish: Wish, _ step: Int) {
@@ -101,9 +102,9 @@ struct HandlerState: Sendable {
   }
 
   private(set) var phase = Phase.waiting
-  private(set) var seats: [SeatID: Wish] = [:]
+  private(set) var seats = FewMap<SeatID, Wish>()
   private var tally = Tally()
-  private var decodes: [Representation: Work] = [:]
+  private var decodes = FewMap<Representation, Work>()
   private let whenLastLeaves: Policy.WhenLastLeaves
 
   init(whenLastLeaves: Policy.WhenLastLeaves = .cancel) { self.whenLastLeaves = whenLastLeaves }
@@ -117,40 +118,45 @@ struct HandlerState: Sendable {
   /// True where every representation that was tried failed.
   var isUndecodable: Bool {
     !decodes.isEmpty
-      && decodes.values.allSatisfy {
-        if case .done(.failed(let error)) = $0 { error.code == .undecodable } else { false }
+      && decodes.allSatisfy {
+        if case .done(.failed(let error)) = $0.value { error.code == .undecodable } else { false }
       }
   }
 
-  mutating func handle(_ event: Event) -> [Action] {
-    guard phase != .finished else { return [] }
+  /// What is to be done, in that order.
+  mutating func handle(_ event: Event) -> Few<Action> {
+    var actions = Few<Action>()
+    if phase != .finished { take(event, &actions) }
+    return actions
+  }
+
+  private mutating func take(_ event: Event, _ actions: inout Few<Action>) {
     switch event {
-    case .joined(let seat, let wish): return join(seat, wish)
-    case .left(let seat, let reason): return drop(seat, .cancelled(reason))
-    case .expired(let seat, let error): return drop(seat, .failed(error))
+    case .joined(let seat, let wish): join(seat, wish, &actions)
+    case .left(let seat, let reason): drop(seat, .cancelled(reason), &actions)
+    case .expired(let seat, let error): drop(seat, .failed(error), &actions)
     case .reprioritized(let seat, let priority):
-      guard var wish = seats[seat] else { return [] }
+      guard var wish = seats[seat] else { return }
       wish.priority = priority
       set(seat, to: wish)
-      return []
-    case .admitted: return move(from: .waiting, to: .lookingUp, [.lookUp])
-    case .foundNothing: return move(from: .lookingUp, to: .loading, [.load])
-    case .foundUsable: return phase == .lookingUp ? decodeAll() : []
-    case .received: return move(from: .loading, to: .storing, [.store])
-    case .fellBack: return phase == .loading ? decodeAll() : []
-    case .lostBytes: return move(from: .storing, to: .loading, [])
-    case .stored: return phase == .storing ? decodeAll() : []
-    case .failed(let error): return finish(.failed(error))
-    case .decoded(let representation, let result): return decoded(representation, result)
-    case .decodeAbandoned(let representation): return decodeAgain(representation)
-    case .cancelled(let reason): return finish(.cancelled(reason))
+    case .admitted: move(from: .waiting, to: .lookingUp, .lookUp, &actions)
+    case .foundNothing: move(from: .lookingUp, to: .loading, .load, &actions)
+    case .foundUsable: if phase == .lookingUp { decodeAll(&actions) }
+    case .received: move(from: .loading, to: .storing, .store, &actions)
+    case .fellBack: if phase == .loading { decodeAll(&actions) }
+    case .lostBytes: move(from: .storing, to: .loading, nil, &actions)
+    case .stored: if phase == .storing { decodeAll(&actions) }
+    case .failed(let error): finish(.failed(error), &actions)
+    case .decoded(let representation, let result): decoded(representation, result, &actions)
+    case .decodeAbandoned(let representation): decodeAgain(representation, &actions)
+    case .cancelled(let reason): finish(.cancelled(reason), &actions)
     }
   }
 
-  private mutating func move(from: Phase, to: Phase, _ actions: [Action]) -> [Action] {
-    guard phase == from else { return [] }
+  private mutating func move(from: Phase, to: Phase, _ action: Action?, _ actions: inout Few<Action>) {
+    guard phase == from else { return }
     phase = to
-    return actions
+    if let action { actions.append(action) }
   }
 
   private mutating func set(_ seat: SeatID, to wish: Wish?) {
@@ -159,80 +165,88 @@ struct HandlerState: Sendable {
     seats[seat] = wish
   }
 
-  private mutating func join(_ seat: SeatID, _ wish: Wish) -> [Action] {
+  private mutating func join(_ seat: SeatID, _ wish: Wish, _ actions: inout Few<Action>) {
     set(seat, to: wish)
-    guard phase == .decoding else { return [] }
-    guard let representation = wish.representation else { return end([seat], .content) + finishIfDone() }
+    guard phase == .decoding else { return }
+    guard let representation = wish.representation else {
+      end(Few(seat), .content, &actions)
+      return finishIfDone(&actions)
+    }
     switch decodes[representation] {
-    case nil: return startDecode(representation)
-    case .running: return []
-    case .done(.made): return end([seat], .ready)
-    case .done(.failed(let error)): return end([seat], .failed(error))
+    case nil: startDecode(representation, &actions)
+    case .running: break
+    case .done(.made): end(Few(seat), .ready, &actions)
+    case .done(.failed(let error)): end(Few(seat), .failed(error), &actions)
     }
   }
 
-  private mutating func drop(_ seat: SeatID, _ how: How) -> [Action] {
-    guard seats[seat] != nil else { return [] }
-    let actions = end([seat], how)
-    let goesOn = whenLastLeaves == .finish && [.lookingUp, .loading].contains(phase)
-    return seats.isEmpty && !goesOn ? actions + close() : actions
+  private mutating func drop(_ seat: SeatID, _ how: How, _ actions: inout Few<Action>) {
+    guard seats[seat] != nil else { return }
+    end(Few(seat), how, &actions)
+    let goesOn = whenLastLeaves == .finish && (phase == .lookingUp || phase == .loading)
+    if seats.isEmpty, !goesOn { close(&actions) }
   }
 
   /// The bytes are here.
-  private mutating func decodeAll() -> [Action] {
+  private mutating func decodeAll(_ actions: inout Few<Action>) {
     phase = .decoding
     // One seat: nearly always so.
-    if seats.count == 1, let representation = seats.first?.value.representation { return startDecode(representation) }
-    let content = sorted { $0.representation == nil }
-    let wanted = Set(seats.values.compactMap(\.representation))
-    return end(content, .content) + wanted.flatMap { startDecode($0) } + finishIfDone()
+    if let only = seats.only, let representation = only.value.representation {
+      return startDecode(representation, &actions)
+    }
+    let wanted = Set(seats.compactMap(\.value.representation))
+    end(sorted { $0.representation == nil }, .content, &actions)
+    for representation in wanted { startDecode(representation, &actions) }
+    finishIfDone(&actions)
   }
 
-  private mutating func startDecode(_ representation: Representation) -> [Action] {
+  private mutating func startDecode(_ representation: Representation, _ actions: inout Few<Action>) {
     decodes[representation] = .running
-    return [.decode(representation)]
+    actions.append(.decode(representation))
   }
 
-  private mutating func decoded(_ representation: Representation, _ result: Decoded) -> [Action] {
-    guard phase == .decoding, case .running = decodes[representation] else { return [] }
+  private mutating func decoded(
+    _ representation: Representation, _ result: Decoded, _ actions: inout Few<Action>
+  ) {
+    guard phase == .decoding, case .running = decodes[representation] else { return }
     decodes[representation] = .done(result)
-    let told = sorted { $0.representation == representation }
     let how: How = if case .failed(let error) = result { .failed(error) } else { .ready }
-    var actions = end(told, how)
-    actions += finishIfDone()
-    return actions
+    end(sorted { $0.representation == representation }, how, &actions)
+    finishIfDone(&actions)
   }
 
   /// For those who came after the decode was begun.
-  private mutating func decodeAgain(_ representation: Representation) -> [Action] {
-    guard phase == .decoding, case .running = decodes[representation] else { return [] }
+  private mutating func decodeAgain(_ representation: Representation, _ actions: inout Few<Action>) {
+    guard phase == .decoding, case .running = decodes[representation] else { return }
     decodes[representation] = nil
-    let isWanted = seats.values.contains { $0.representation == representation }
-    return isWanted ? startDecode(representation) : []
+    let isWanted = seats.contains { $0.value.representation == representation }
+    if isWanted { startDecode(representation, &actions) }
   }
 
-  private mutating func finishIfDone() -> [Action] {
-    seats.isEmpty ? close() : []
+  private mutating func finishIfDone(_ actions: inout Few<Action>) {
+    if seats.isEmpty { close(&actions) }
   }
 
-  private mutating func finish(_ how: How) -> [Action] {
-    let told = sorted { _ in true }
-    return end(told, how) + close()
+  private mutating func finish(_ how: How, _ actions: inout Few<Action>) {
+    end(sorted { _ in true }, how, &actions)
+    close(&actions)
   }
 
-  private mutating func close() -> [Action] {
-    defer { phase = .finished }
-    return phase == .loading ? [.stopLoad, .finish] : [.finish]
+  private mutating func close(_ actions: inout Few<Action>) {
+    if phase == .loading { actions.append(.stopLoad) }
+    actions.append(.finish)
+    phase = .finished
   }
 
-  private mutating func end(_ ended: [SeatID], _ how: How) -> [Action] {
+  private mutating func end(_ ended: Few<SeatID>, _ how: How, _ actions: inout Few<Action>) {
+    guard !ended.isEmpty else { return }
     for seat in ended { set(seat, to: nil) }
-    return ended.isEmpty ? [] : [.end(ended, how)]
+    actions.append(.end(ended, how))
   }
 
   /// In the order of their joining.
-  private func sorted(where isWanted: (Wish) -> Bool) -> [SeatID] {
-    if seats.count == 1, let only = seats.first { return isWanted(only.value) ? [only.key] : [] }
-    return seats.filter { isWanted($0.value) }.keys.sorted { $0.number < $1.number }
+  private func sorted(where isWanted: (Wish) -> Bool) -> Few<SeatID> {
+    if let only = seats.only { return isWanted(only.value) ? Few(only.key) : Few() }
+    return Few(seats.filter { isWanted($0.value) }.map(\.key).sorted { $0.number < $1.number })
   }
 }

@@ -11,22 +11,37 @@
 ///
 /// Schemes other than http and https belong to loaders of the caller's: what follows the scheme is taken as it is.
 package enum URLRule {
-  /// A URL that was read.
-  package struct Location: Hashable, Sendable, CustomStringConvertible {
+  /// A URL that was read. A reference, since every request hands it on a few times.
+  package final class Location: Hashable, Sendable, CustomStringConvertible {
     /// In lower case.
-    package var scheme: String
+    package let scheme: String
     /// For http and https in lower case, an IPv6 address in its brackets; else what stands before the path, as given;
     /// "" where there is none.
-    package var host: String
+    package let host: String
     /// nil: the scheme's own.
-    package var port: Int?
+    package let port: Int?
     /// The identity: without userinfo and fragment. May be stored and compared; `redacted` before it is shown.
-    package var key: String
+    package let key: String
     /// What to send. Keeps userinfo, which libcurl turns into the Authorization field: never log it, store it or
     /// compare by it.
-    package var text: String
+    package let text: String
+
+    init(scheme: String, host: String, port: Int?, key: String, text: String) {
+      self.scheme = scheme
+      self.host = host
+      self.port = port
+      self.key = key
+      self.text = text
+    }
+
+    /// Two texts that are equal were read alike.
+    package static func == (left: Location, right: Location) -> Bool { left === right || left.text == right.text }
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
     package var isHTTP: Bool { scheme == "https" || scheme == "http" }
+    func hasOrigin(of other: Location) -> Bool {
+      port == other.port && host == other.host && scheme == other.scheme
+    }
     package var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
     /// The port to connect to, where the scheme is one that this library connects for.
     package var effectivePort: Int? { port ?? URLRule.defaultPort(of: scheme) }
@@ -41,9 +56,8 @@ package enum URLRule {
 
     /// The same location, authenticated as `userinfo` says.
     func authenticated(by userinfo: String) -> Location {
-      var copy = self
-      copy.text = URLRule.withUserinfo(key, userinfo, after: scheme)
-      return copy
+      Location(
+        scheme: scheme, host: host, port: port, key: key, text: URLRule.withUserinfo(key, userinfo, after: scheme))
     }
   }
 

@@ -47,17 +47,29 @@ enum SeatEnding: Sendable {
   case cancelled(CancelReason)
 }
 
-/// Where an object came from, for those who ask.
-struct Delivered: Sendable {
+/// Where an object came from, for those who ask. A reference: an ending is handed on a few times.
+final class Delivered: Sendable {
   let source: ObjectSource
   let reason: AnswerReason
   let head: LoadHead
   /// Length of the body in bytes.
   let count: Int
   /// Of the body.
-  var generation: UInt64 = 0
+  let generation: UInt64
   /// Of the load, where there was one that was measured.
-  var timings: LoadTimings?
+  let timings: LoadTimings?
+
+  init(
+    source: ObjectSource, reason: AnswerReason, head: LoadHead, count: Int, generation: UInt64 = 0,
+    timings: LoadTimings? = nil
+  ) {
+    self.source = source
+    self.reason = reason
+    self.head = head
+    self.count = count
+    self.generation = generation
+    self.timings = timings
+  }
 }
 
 /// On whose thread an ending was decided.

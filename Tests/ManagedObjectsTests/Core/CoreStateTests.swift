@@ -139,7 +139,7 @@ private struct StateRoom {
     return (seat, state.bySeat[seat.id] ?? HandlerID(number: 0))
   }
 
-  mutating func note(_ work: [Work]) {
+  mutating func note(_ work: Few<Work>) {
     for item in work {
       switch item {
       case .lookUp: begun.append("lookUp")

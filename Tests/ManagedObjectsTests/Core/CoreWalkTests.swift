@@ -129,7 +129,7 @@ private struct Walk {
     take(state.changePriority(of: seat.id, to: .veryHigh, now: now))
   }
 
-  private mutating func take(_ work: [Work]) {
+  private mutating func take(_ work: Few<Work>) {
     for item in work {
       switch item {
       case .end(let seat, let ending), .endStale(let seat, let ending, _): seat.end(ending, from: .library)

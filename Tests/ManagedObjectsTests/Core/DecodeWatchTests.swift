@@ -14,7 +14,7 @@ struct DecodeWatchTests {
       representation: Representation(of: Int.self, variant: "x"),
       body: LoadedBody(
         loaded: Loaded(id: id, bytes: Data()), facts: EntryFacts(head: LoadHead()), mayKeep: true, hasBytes: true),
-      seats: [])
+      seats: Few())
   }
 
   @Test func `a decode that ends in time is forgotten`() {

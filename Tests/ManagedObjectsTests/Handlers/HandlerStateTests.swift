@@ -10,7 +10,7 @@ struct HandlerStateTests {
   private func seat(_ number: UInt64) -> SeatID { SeatID(number: number) }
 
   /// What actions look like, short enough for a table.
-  private func short(_ actions: [HandlerState.Action]) -> [String] {
+  private func short(_ actions: Few<HandlerState.Action>) -> [String] {
     actions.map { action in
       switch action {
       case .lookUp: "lookUp"

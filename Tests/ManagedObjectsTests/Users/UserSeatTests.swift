@@ -153,8 +153,8 @@ struct UserSeatTests {
       let seat = sit(user)
       let update = try #require(seat.seatForUpdate(SeatID(number: 2), after: 7))
       seat.end(ready("old"), from: .library)
-      var delivered = Delivered(source: .network, reason: .expired, head: LoadHead(), count: 1)
-      delivered.generation = generation
+      let delivered = Delivered(
+        source: .network, reason: .expired, head: LoadHead(), count: 1, generation: generation)
       for _ in 0..<2 { update.end(.ready(ObjectBox("new"), delivered), from: .library) }
       #expect(user.updates.map(\.object) == Array(repeating: "new", count: count))
       #expect(registry.takeUpdate(of: user) == nil)
