@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Locking
+internal import Synchronization
 
 /// Moves bytes over HTTP with libcurl, many transfers at once on one thread of its own.
 ///
@@ -9,6 +10,7 @@ internal import Locking
 package final class CurlEngine: Sendable {
   private let inbox = EngineInbox()
   private let limitConnections: Int
+  private let thread = ThreadName()
 
   /// - Parameter limitConnections: open connections kept, 64; must not be less than the transfers at once.
   package init(limitConnections: Int = 64) { self.limitConnections = max(1, limitConnections) }
@@ -36,6 +38,9 @@ package final class CurlEngine: Sendable {
     return true
   }
 
+  /// Whether the caller runs on the engine's thread.
+  package var isOwnThread: Bool { thread.isCurrent }
+
   /// Ends a transfer as `.stopped`. After its end this does nothing.
   package func stop(_ id: TransferID) { inbox.post(.stop(id)) }
 
@@ -46,9 +51,10 @@ package final class CurlEngine: Sendable {
   package func close() { inbox.close() }
 
   private func startThread() {
-    let (inbox, limit) = (inbox, limitConnections)
+    let (inbox, limit, thread) = (inbox, limitConnections, thread)
     let threads = MultiHandle.threads
     let isRunning = EngineThread.start {
+      thread.isMine()
       threads.enter(inbox)
       // A call of its own, so that libcurl's handles are gone before the thread leaves.
       Self.run(inbox, limit)
@@ -61,6 +67,15 @@ package final class CurlEngine: Sendable {
     guard let multi = MultiHandle(limitConnections: limit) else { return inbox.refuseAll() }
     EngineLoop(inbox: inbox, multi: multi, limitIdleHandles: limit, threads: MultiHandle.threads).run()
   }
+}
+
+/// Which thread is the engine's.
+private final class ThreadName: Sendable {
+  /// 0: there is none yet.
+  private let name = Atomic<UInt>(0)
+
+  var isCurrent: Bool { name.load(ordering: .relaxed) == EngineThread.current }
+  func isMine() { name.store(EngineThread.current, ordering: .relaxed) }
 }
 
 extension EngineInbox {

@@ -205,6 +205,11 @@ extension Core {
     let key: HandlerKey
     /// Of its first URL, where that names the object.
     let location: URLRule.Location?
+
+    /// Whether its first URL is for the network.
+    var isHTTP: Bool {
+      location?.isHTTP ?? request.locations.first.map { $0.hasPrefix("https:") || $0.hasPrefix("http:") } ?? false
+    }
   }
 
   /// What requests must share to share a handler; or what is wrong with this one.

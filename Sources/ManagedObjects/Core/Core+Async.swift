@@ -6,7 +6,8 @@ extension Core {
     _ request: ObjectRequest, _ decoder: ObjectDecoder<Object>, output: OutputTarget?,
     _ progress: (@Sendable (LoadProgress) -> Void)?
   ) async throws(ObjectError) -> Answer<Object> {
-    try await answer(try asked(request).get(), decoder, output: output, progress)
+    let seat = WaiterSeat(makeSeatID(), decoder, wantsDelivered: true, progress)
+    return try seat.answer(of: await told(seat, try asked(request).get(), output))
   }
 
   /// The object alone; one that is ready costs nothing more than a look into memory.
@@ -15,21 +16,34 @@ extension Core {
   ) async throws(ObjectError) -> Object {
     let asked = try asked(request).get()
     if let ready = peek(asked.key, decoder), countHit() { return ready }
-    return try await answer(asked, decoder, output: nil, nil).object
+    let seat = WaiterSeat(makeSeatID(), decoder, wantsDelivered: false)
+    return try seat.object(of: await told(seat, asked, nil))
   }
 
-  private nonisolated(nonsending) func answer<Object: Sendable>(
-    _ asked: Asked, _ decoder: ObjectDecoder<Object>, output: OutputTarget?,
-    _ progress: (@Sendable (LoadProgress) -> Void)?
-  ) async throws(ObjectError) -> Answer<Object> {
-    let seat = WaiterSeat(makeSeatID(), decoder, progress)
-    ask(asked, seat, whenFull: .wait, output: output, caller: .library)
-    let ending = await withTaskCancellationHandler {
+  private nonisolated(nonsending) func told<Object: Sendable>(
+    _ seat: WaiterSeat<Object>, _ asked: Asked, _ output: OutputTarget?
+  ) async -> AwaitedEnding.Told {
+    enter(asked, seat, output)
+    return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in seat.wait(continuation) }
     } onCancel: {
       giveUp(seat)
     }
-    return try seat.answer(of: ending)
+  }
+
+  /// Where the bytes will come is where all that stands for the request is made, changed and dropped: an object that one
+  /// thread makes and another drops costs both of them the allocator's lock.
+  private func enter<Object: Sendable>(_ asked: Asked, _ seat: WaiterSeat<Object>, _ output: OutputTarget?) {
+    guard asked.isHTTP else {
+      ask(asked, seat, whenFull: .wait, output: output, caller: .library)
+      return
+    }
+    onLoaderThread { [self] in
+      guard !seat.hasEnded else { return }
+      ask(asked, seat, whenFull: .wait, output: output, caller: .library)
+      // Whoever gave it up meanwhile may have come too early to take it out again.
+      if seat.hasEnded { leave(seat.id, .left) }
+    }
   }
 
   private func giveUp(_ seat: any Seat) {

@@ -26,6 +26,7 @@ final class Core: Sendable {
   private let state: Lock<CoreState>
   private let lastSeat = Lock<UInt64>(0)
   private let beginnings = Trampoline()
+  private let endings = HeldEndings()
   /// The loader of all that is HTTP, where nothing else has a say in it.
   private let curl: CurlLoader?
 
@@ -89,7 +90,7 @@ final class Core: Sendable {
     case .releaseExchange(let exchange): withExtendedLifetime(exchange) {}
     case .store(let job): store(job)
     case .decode(let job): decode(job)
-    case .end(let seat, let ending): seat.end(ending, from: .library)
+    case .end(let seat, let ending): tell(seat, ending)
     case .endStale(let seat, let ending, let refresh): end(seat, ending, awaiting: refresh, from: .library)
     case .progress(let seats, let progress): for seat in seats { seat.progressed(progress) }
     case .retry(let handler, let attempts, let delay):
@@ -102,6 +103,19 @@ final class Core: Sendable {
     case .report(let event): events.send(event)
     case .call(let calls): for call in calls { call() }
     }
+  }
+
+  private func tell(_ seat: any Seat, _ ending: SeatEnding) {
+    guard let curl, curl.isOwnThread else { return seat.end(ending, from: .library) }
+    switch endings.add(seat, ending) {
+    case .wait: break
+    case .makeDue: curl.onOwnThread { [self] in tellHeld(isDue: true) }
+    case .tell: tellHeld(isDue: false)
+    }
+  }
+
+  private func tellHeld(isDue: Bool) {
+    for (seat, ending) in endings.take(isDue: isDue) { seat.end(ending, from: .library) }
   }
 
   /// A timer does not keep the core.
@@ -141,7 +155,7 @@ final class Core: Sendable {
     }
   }
 
-  private func onLoaderThread(_ work: @escaping @Sendable () -> Void) {
+  func onLoaderThread(_ work: @escaping @Sendable () -> Void) {
     if let curl { curl.onOwnThread(work) } else { beginnings.run(work) }
   }
 

@@ -305,7 +305,7 @@ extension HandlerRecord {
   private func seats(wanting representation: Representation) -> Few<any Seat> {
     if let only = seats.only?.value { return only.representation == representation ? Few(only) : Few() }
     let wanting = seats.map(\.value).filter { $0.representation == representation }
-    return Few(wanting.sorted { $0.id.number < $1.id.number })
+    return Few(all: wanting.sorted { $0.id.number < $1.id.number })
   }
 
   /// False: it has ready objects only, and no bytes to decode this one from.

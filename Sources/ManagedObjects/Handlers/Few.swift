@@ -6,7 +6,7 @@ struct Few<Element: Sendable>: Sendable, Sequence {
 
   init() {}
   init(_ only: Element) { first = only }
-  init(_ elements: some Sequence<Element>) { for element in elements { append(element) } }
+  init(all elements: some Sequence<Element>) { for element in elements { append(element) } }
 
   var isEmpty: Bool { first == nil }
   var count: Int { (first == nil ? 0 : 1) + (second == nil ? 0 : 1) + rest.count }

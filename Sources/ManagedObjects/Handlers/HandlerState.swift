@@ -247,6 +247,6 @@ struct HandlerState: Sendable {
   /// In the order of their joining.
   private func sorted(where isWanted: (Wish) -> Bool) -> Few<SeatID> {
     if let only = seats.only { return isWanted(only.value) ? Few(only.key) : Few() }
-    return Few(seats.filter { isWanted($0.value) }.map(\.key).sorted { $0.number < $1.number })
+    return Few(all: seats.filter { isWanted($0.value) }.map(\.key).sorted { $0.number < $1.number })
   }
 }

@@ -36,6 +36,8 @@ public final class CurlLoader: Loader {
     if !engine.run(work) { work() }
   }
 
+  var isOwnThread: Bool { engine.isOwnThread }
+
   public func start(_ request: LoadRequest, into sink: LoadSink) -> LoadStop { start(request, for: sink) }
 
   /// The load holds the target until its end; whoever holds the stop holds neither.

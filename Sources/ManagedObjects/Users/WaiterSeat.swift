@@ -1,14 +1,28 @@
 /// An ending that somebody awaits, once. Knows no object's type: what is generic is slow where it is not specialised.
 enum AwaitedEnding: Sendable {
+  /// What whoever awaits it is given.
+  enum Told: Sendable {
+    /// Where nothing else is asked for. What stands for the load is then dropped where it was made.
+    case object(any ObjectBoxing)
+    case ended(SeatEnding)
+  }
+
   /// Not awaited yet.
   case early
-  case waiting(CheckedContinuation<SeatEnding, Never>)
+  case waiting(CheckedContinuation<Told, Never>)
   /// It ended before it was awaited.
-  case ended(SeatEnding)
+  case ended(Told)
   case over
 
+  var hasEnded: Bool {
+    switch self {
+    case .early, .waiting: false
+    case .ended, .over: true
+    }
+  }
+
   /// Whom to tell; nil: nobody waits yet, or it had ended before.
-  mutating func end(_ ending: SeatEnding) -> CheckedContinuation<SeatEnding, Never>? {
+  mutating func end(_ ending: Told) -> CheckedContinuation<Told, Never>? {
     switch self {
     case .early: self = .ended(ending)
     case .waiting(let continuation):
@@ -20,7 +34,7 @@ enum AwaitedEnding: Sendable {
   }
 
   /// What it has ended with already; nil: the continuation is resumed later.
-  mutating func wait(_ continuation: CheckedContinuation<SeatEnding, Never>) -> SeatEnding? {
+  mutating func wait(_ continuation: CheckedContinuation<Told, Never>) -> Told? {
     if case .ended(let ending) = self {
       self = .over
       return ending
@@ -33,18 +47,26 @@ enum AwaitedEnding: Sendable {
 /// The seat of an async call: alive as long as the call waits, and told by resuming it.
 final class WaiterSeat<Object: Sendable>: Seat {
   let id: SeatID
+  let representation: Representation?
   private let decoder: ObjectDecoder<Object>
+  private let wantsDelivered: Bool
   private let onProgress: (@Sendable (LoadProgress) -> Void)?
   private let ending = Lock(AwaitedEnding.early)
 
-  init(_ id: SeatID, _ decoder: ObjectDecoder<Object>, _ onProgress: (@Sendable (LoadProgress) -> Void)?) {
+  /// - Parameter wantsDelivered: not the object alone.
+  init(
+    _ id: SeatID, _ decoder: ObjectDecoder<Object>, wantsDelivered: Bool,
+    _ onProgress: (@Sendable (LoadProgress) -> Void)? = nil
+  ) {
     self.id = id
+    self.wantsDelivered = wantsDelivered
+    representation = decoder.representation
     self.decoder = decoder
     self.onProgress = onProgress
   }
 
-  var representation: Representation? { decoder.representation }
   var wantsProgress: Bool { onProgress != nil }
+  var hasEnded: Bool { ending.withLock { $0.hasEnded } }
   var decodesInline: Bool { decoder.isInline }
   var isAlive: Bool { true }
   var wantsUpdates: Bool { decoder.isKept }
@@ -59,23 +81,45 @@ final class WaiterSeat<Object: Sendable>: Seat {
   func progressed(_ progress: LoadProgress) { onProgress?(progress) }
 
   func end(_ ending: SeatEnding, from caller: Caller) {
-    self.ending.withLock { $0.end(ending) }?.resume(returning: ending)
+    let told: AwaitedEnding.Told =
+      if case .ready(let box, _) = ending, !wantsDelivered { .object(box) } else { .ended(ending) }
+    self.ending.withLock { $0.end(told) }?.resume(returning: told)
   }
 
   /// The one awaiting of the end.
-  func wait(_ continuation: CheckedContinuation<SeatEnding, Never>) {
+  func wait(_ continuation: CheckedContinuation<AwaitedEnding.Told, Never>) {
     if let early = ending.withLock({ $0.wait(continuation) }) { continuation.resume(returning: early) }
   }
 
-  func answer(of ending: SeatEnding) throws(ObjectError) -> Answer<Object> {
+  func answer(of told: AwaitedEnding.Told) throws(ObjectError) -> Answer<Object> {
+    guard case .ended(let ending) = told else { throw Self.otherType }
+    let (box, delivered) = try ready(ending)
+    return Answer(try object(in: box), delivered)
+  }
+
+  func object(of told: AwaitedEnding.Told) throws(ObjectError) -> Object {
+    switch told {
+    case .object(let box): try object(in: box)
+    case .ended(let ending): try object(in: ready(ending).0)
+    }
+  }
+
+  private func ready(_ ending: SeatEnding) throws(ObjectError) -> (any ObjectBoxing, Delivered) {
     switch ending {
-    case .ready(let box, let delivered):
-      if let object = box.object(as: Object.self) { return Answer(object, delivered) }
-      throw ObjectError(.undecodable, "Another type was decoded under the same representation.")
+    case .ready(let box, let delivered): return (box, delivered)
     case .content: throw ObjectError(.undecodable, "Only the bytes were asked for.")
     case .failed(let error): throw error
     case .cancelled(let reason): throw ObjectError(reason)
     }
+  }
+
+  private func object(in box: any ObjectBoxing) throws(ObjectError) -> Object {
+    guard let object = box.object(as: Object.self) else { throw Self.otherType }
+    return object
+  }
+
+  private static var otherType: ObjectError {
+    ObjectError(.undecodable, "Another type was decoded under the same representation.")
   }
 }
 

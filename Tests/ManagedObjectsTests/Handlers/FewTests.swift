@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct FewTests {
   @Test(arguments: 0..<6) func `a list of few gives what was appended, in order`(count: Int) {
-    let few = Few(0..<count)
+    let few = Few(all: 0..<count)
     #expect(few.map { $0 } == Array(0..<count))
     #expect(few.count == count && few.isEmpty == (count == 0) && few.first == (count == 0 ? nil : 0))
   }
