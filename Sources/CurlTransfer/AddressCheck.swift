@@ -13,13 +13,24 @@ struct AddressCheck {
   /// `http://example.com:8080/`, found in order; "" for none.
   private var approved = ""
   private var origin = TransferOrigin(scheme: "", host: "", port: 0)
+  /// The last request was for the server of the one before, and neither had a user in its URL.
+  private(set) var isSameServer = false
 
   /// nil: both read the same.
   mutating func failure(_ request: TransferRequest) -> TransferFailure? {
-    if !approved.isEmpty, request.url.utf8.starts(with: approved.utf8), request.origin == origin { return nil }
+    isSameServer = begins(request.url) && request.origin == origin
+    if isSameServer { return nil }
     if let failure = Self.failure(request) { return failure }
     (approved, origin) = (Self.plainStart(of: request.url), request.origin)
     return nil
+  }
+
+  /// Whether it begins with what was approved.
+  private func begins(_ url: String) -> Bool {
+    let (start, url) = (approved.utf8.span, url.utf8.span)
+    guard !start.isEmpty, url.count >= start.count else { return false }
+    for index in start.indices where start[index] != url[index] { return false }
+    return true
   }
 
   /// Up to the path; "" where it has characters that might be read in two ways.

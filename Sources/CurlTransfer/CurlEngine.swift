@@ -8,14 +8,36 @@ internal import Synchronization
 /// The first transfer starts the thread. It ends by itself after `close`, or when the engine is let go; nobody waits for it.
 /// The engine runs what it is given: a limit on transfers at once is the caller's, who has a queue with priorities.
 package final class CurlEngine: Sendable {
-  private let inbox = EngineInbox()
-  private let limitConnections: Int
-  private let thread = ThreadName()
+  /// For receivers: holding it does not keep the engine open.
+  package let desk: EngineDesk
 
   /// - Parameter limitConnections: open connections kept, 64; must not be less than the transfers at once.
-  package init(limitConnections: Int = 64) { self.limitConnections = max(1, limitConnections) }
+  package init(limitConnections: Int = 64) {
+    desk = EngineDesk(inbox: EngineInbox(), limitConnections: max(1, limitConnections))
+  }
 
-  deinit { inbox.close() }
+  deinit { close() }
+
+  @discardableResult
+  package func start(_ request: TransferRequest, _ receiver: any TransferReceiver) -> TransferID? {
+    desk.start(request, receiver)
+  }
+
+  package func run(_ work: @escaping @Sendable () -> Void) -> Bool { desk.run(work) }
+  /// Whether the caller runs on the engine's thread.
+  package var isOwnThread: Bool { desk.thread.isCurrent }
+  package func stop(_ id: TransferID) { desk.stop(id) }
+  package func resume(_ id: TransferID) { desk.resume(id) }
+
+  /// Ends every transfer as `.closed`, on the engine's thread, and the thread with it. Does not wait for it.
+  package func close() { desk.inbox.close() }
+}
+
+/// Where an engine takes what it is to do.
+package struct EngineDesk: Sendable {
+  let inbox: EngineInbox
+  let limitConnections: Int
+  fileprivate let thread = ThreadName()
 
   /// Begins a transfer and returns at once. From any thread, the engine's own included.
   ///
@@ -38,17 +60,11 @@ package final class CurlEngine: Sendable {
     return true
   }
 
-  /// Whether the caller runs on the engine's thread.
-  package var isOwnThread: Bool { thread.isCurrent }
-
   /// Ends a transfer as `.stopped`. After its end this does nothing.
   package func stop(_ id: TransferID) { inbox.post(.stop(id)) }
 
   /// Goes on after the receiver asked for a pause.
   package func resume(_ id: TransferID) { inbox.post(.resume(id)) }
-
-  /// Ends every transfer as `.closed`, on the engine's thread, and the thread with it. Does not wait for it.
-  package func close() { inbox.close() }
 
   private func startThread() {
     let (inbox, limit, thread) = (inbox, limitConnections, thread)
@@ -65,7 +81,8 @@ package final class CurlEngine: Sendable {
 
   @inline(never) private static func run(_ inbox: EngineInbox, _ limit: Int) {
     guard let multi = MultiHandle(limitConnections: limit) else { return inbox.refuseAll() }
-    EngineLoop(inbox: inbox, multi: multi, limitIdleHandles: limit, threads: MultiHandle.threads).run()
+    var loop = EngineLoop(inbox: inbox, multi: multi, limitIdleHandles: limit, threads: MultiHandle.threads)
+    loop.run()
   }
 }
 
@@ -86,8 +103,7 @@ extension EngineInbox {
     _ = take(into: &commands)
     for command in commands {
       switch command {
-      case .start(let id, let request, let receiver):
-        Transfer(id: id, request: request, receiver: receiver).end(.other, "the system has no thread or memory for it")
+      case .start(let transfer): transfer.end(.other, "the system has no thread or memory for it")
       case .run(let work): work()
       case .stop, .resume: break
       }

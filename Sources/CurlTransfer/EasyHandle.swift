@@ -4,16 +4,26 @@ internal import Glibc
 /// One easy handle of libcurl, used for one transfer after another, on the engine's thread only.
 ///
 /// It is reset between transfers, so that no option of one request reaches another; a reset keeps the connections.
-/// The texts and lists given to libcurl by pointer live here until the next `prepare`.
+/// Where the next request is like the last one in all but its path, its options are those that stand already, and it is
+/// not. The texts and lists given to libcurl by pointer live here until the next `prepare`.
 @safe final class EasyHandle {
   let easy: UnsafeMutableRawPointer
   /// What it carries now.
   private(set) var transfer: Transfer?
   /// Of the addresses that were found, the first that is not allowed.
   var refusedAddress: AddressRefusal?
+  /// Where the engine keeps it among those that run.
+  var place = 0
   private var isPaused = false
   private var address = AddressCheck()
+  /// Whose options are set; nil: nobody's that could be used again.
+  private var standing: TransferRequest?
+  private var bufferBytes = 0
+  /// Of the last transfer's body; nil: there was none.
+  private var lastBodyBytes: Int?
   private var fields: UnsafeMutablePointer<curl_slist>?
+  /// libcurl has them.
+  private var hasFields = false
   /// What `fields` was built from.
   private var fieldLines: [UInt8] = []
   var addresses: UnsafeMutablePointer<curl_slist>?
@@ -39,22 +49,39 @@ internal import Glibc
 
   /// Sets everything up; nil when all went well, else why it did not.
   func prepare(_ transfer: Transfer) -> TransferFailure? {
-    unsafe curl_easy_reset(easy)
     unsafe errorText.pointee = 0
     isPaused = false
     refusedAddress = nil
     self.transfer = transfer
     let request = transfer.request
     if let failure = address.failure(request) ?? fieldFailure(request) { return failure }
-    setCallbacks()
-    setLimits(request)
-    setConnection(request)
-    setRequest(request)
+    if !hasOptions(for: request) { setOptions(request) }
+    set(CURLOPT_URL, request.url)
+    setFields(request)
+    setBuffer(BufferRule.bytes(request, lastBody: lastBodyBytes))
     return nil
   }
 
   /// Lets the transfer go.
-  func clear() { transfer = nil }
+  func clear() {
+    lastBodyBytes = transfer?.bodyBytes
+    transfer = nil
+  }
+
+  private func hasOptions(for request: TransferRequest) -> Bool {
+    guard address.isSameServer, let standing else { return false }
+    return request.hasOptions(of: standing)
+  }
+
+  private func setOptions(_ request: TransferRequest) {
+    unsafe curl_easy_reset(easy)
+    (bufferBytes, hasFields) = (0, false)
+    setCallbacks()
+    setLimits(request)
+    setConnection(request)
+    setRequest(request)
+    standing = request.leavesOptions ? request : nil
+  }
 
   private func pause() {
     isPaused = true
@@ -99,11 +126,15 @@ internal import Glibc
     set(CURLOPT_LOW_SPEED_LIMIT, 1)
     set(CURLOPT_LOW_SPEED_TIME, (Self.milliseconds(request.idleTimeout) + 999) / 1000)
     if let total = request.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(total)) }
-    set(CURLOPT_BUFFERSIZE, request.expectsLargeBody ? 512 << 10 : 128 << 10)
+  }
+
+  private func setBuffer(_ bytes: Int) {
+    guard bytes != bufferBytes else { return }
+    bufferBytes = bytes
+    set(CURLOPT_BUFFERSIZE, bytes)
   }
 
   private func setRequest(_ request: TransferRequest) {
-    set(CURLOPT_URL, request.url)
     set(CURLOPT_PATH_AS_IS, 1)
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
@@ -113,7 +144,6 @@ internal import Glibc
     case "GET" where request.body == nil: break
     default: set(CURLOPT_CUSTOMREQUEST, request.method)
     }
-    setFields(request)
   }
 
   /// A method that is expected to have a body sends its length even when that is 0 (RFC 9110 section 8.6).
@@ -129,7 +159,12 @@ internal import Glibc
 
   /// Requests that follow one another mostly have the same fields: the list is built when they differ.
   private func setFields(_ request: TransferRequest) {
-    if unsafe fields == nil || request.fields.lines != fieldLines { buildFields(request.fields) }
+    if unsafe fields == nil || request.fields.lines != fieldLines {
+      buildFields(request.fields)
+      hasFields = false
+    }
+    if hasFields { return }
+    hasFields = true
     _ = unsafe mo_easy_setopt_pointer(easy, CURLOPT_HTTPHEADER, fields)
   }
 
@@ -185,8 +220,9 @@ internal import Glibc
 
   /// Returns how much was taken; anything but all of it ends the transfer.
   private func lineCame(_ line: UnsafeRawBufferPointer) -> Int {
-    let status = unsafe mo_easy_getinfo_long(easy, CURLINFO_RESPONSE_CODE)
-    return unsafe transfer?.headLine(line.bytes, status: status) == true ? line.count : line.count &+ 1
+    guard let transfer else { return line.count &+ 1 }
+    let goesOn = unsafe transfer.headLine(line.bytes, status: mo_easy_getinfo_long(easy, CURLINFO_RESPONSE_CODE))
+    return goesOn ? line.count : line.count &+ 1
   }
 
   private func bodyCame(_ bytes: UnsafeRawBufferPointer) -> Int {

@@ -7,8 +7,7 @@ internal import Locking
 /// has something for it. Calls made on the engine's thread itself therefore never wake.
 final class EngineInbox: Sendable {
   enum Command: Sendable {
-    /// Boxed, since the others are far smaller and all are copied about.
-    indirect case start(TransferID, TransferRequest, any TransferReceiver)
+    case start(Transfer)
     case run(@Sendable () -> Void)
     case stop(TransferID)
     case resume(TransferID)
@@ -32,7 +31,7 @@ final class EngineInbox: Sendable {
       guard !state.isClosing else { return nil }
       state.lastNumber += 1
       let id = TransferID(number: state.lastNumber)
-      state.commands.append(.start(id, request, receiver))
+      state.commands.append(.start(Transfer(id: id, request: request, receiver: receiver)))
       return (id, state.lastNumber == 1, state.sleeper.take())
     }
     posted?.sleeper?.wake()

@@ -2,11 +2,12 @@
 ///
 /// One pass: take what others left, let libcurl do what can be done without waiting, pass on what ended, and sleep only
 /// if that left nothing to do. A receiver that starts its next transfer when told of an end is served in the same pass.
-final class EngineLoop {
+struct EngineLoop: ~Copyable {
   private let inbox: EngineInbox
   private let multi: MultiHandle
   private let limitIdleHandles: Int
-  private var running: [TransferID: EasyHandle] = [:]
+  /// In no order; each knows its place. Looked through only to stop or resume one.
+  private var running: [EasyHandle] = []
   private var idle: [EasyHandle] = []
   private var commands: [EngineInbox.Command] = []
   private let threads: EngineThreads
@@ -19,7 +20,7 @@ final class EngineLoop {
   }
 
   /// Until the engine closes.
-  func run() {
+  mutating func run() {
     while !takeCommands() {
       multi.perform()
       passOnEnded()
@@ -30,29 +31,35 @@ final class EngineLoop {
     endAll()
   }
 
+  /// Also what the first batch leaves: a load that begins here starts its transfer before libcurl has its turn. No more
+  /// than that, or what fails at once and is followed by its like would keep libcurl waiting.
+  ///
   /// True: the engine is closing; the commands of that batch are not performed.
-  private func takeCommands() -> Bool {
-    switch inbox.take(into: &commands) {
-    case .goOn: break
-    case .close: return true
-    case .rest: threads.rest()
+  private mutating func takeCommands() -> Bool {
+    for _ in 0..<2 {
+      switch inbox.take(into: &commands) {
+      case .goOn: break
+      case .close: return true
+      case .rest: threads.rest()
+      }
+      if commands.isEmpty { return false }
+      for command in commands { perform(command) }
+      commands.removeAll(keepingCapacity: true)
     }
-    for command in commands { perform(command) }
-    commands.removeAll(keepingCapacity: true)
     return false
   }
 
-  private func perform(_ command: EngineInbox.Command) {
+  private mutating func perform(_ command: EngineInbox.Command) {
     switch command {
-    case .start(let id, let request, let receiver): start(Transfer(id: id, request: request, receiver: receiver))
+    case .start(let transfer): start(transfer)
     case .run(let work): work()
     case .stop(let id): stop(id)
     case .resume(let id): resume(id)
     }
   }
 
-  private func start(_ transfer: Transfer) {
-    transfer.receiver.began(as: transfer.id)
+  private mutating func start(_ transfer: Transfer) {
+    transfer.begin()
     guard let easy = idle.popLast() ?? EasyHandle() else { return transfer.end(.other, "libcurl has no memory") }
     if let failure = easy.prepare(transfer) {
       recycle(easy)
@@ -62,44 +69,55 @@ final class EngineLoop {
       recycle(easy)
       return transfer.end(.other, "libcurl refused it")
     }
-    running[transfer.id] = easy
+    easy.place = running.count
+    running.append(easy)
   }
 
-  private func stop(_ id: TransferID) {
-    guard let easy = running.removeValue(forKey: id), let transfer = easy.transfer else { return }
-    multi.remove(easy)
-    recycle(easy)
+  private func find(_ id: TransferID) -> EasyHandle? { running.first { $0.transfer?.id == id } }
+
+  private mutating func stop(_ id: TransferID) {
+    guard let easy = find(id), let transfer = easy.transfer else { return }
+    remove(easy)
     transfer.end(.stopped)
   }
 
-  private func resume(_ id: TransferID) {
-    guard let easy = running[id] else { return }
+  private mutating func resume(_ id: TransferID) {
+    guard let easy = find(id) else { return }
     let code = easy.resume()
     // The callback may refuse the bytes that were held back; libcurl reports that here and nowhere else.
     if code != 0 { finish(easy, code) }
   }
 
-  private func passOnEnded() {
+  private mutating func passOnEnded() {
     while let (easy, code) = multi.nextEnded() { finish(easy, code) }
   }
 
   /// The handle is free again before the receiver is told, so that its next transfer finds it.
-  private func finish(_ easy: EasyHandle, _ code: Int) {
+  private mutating func finish(_ easy: EasyHandle, _ code: Int) {
     let end = easy.end(code)
-    let transfer = easy.transfer
-    multi.remove(easy)
-    recycle(easy)
-    guard let transfer, running.removeValue(forKey: transfer.id) != nil else { return }
+    guard let transfer = easy.transfer else { return }
+    remove(easy)
     transfer.receiver.ended(end)
   }
 
-  private func recycle(_ easy: EasyHandle) {
+  /// The last takes its place.
+  private mutating func remove(_ easy: EasyHandle) {
+    multi.remove(easy)
+    let last = running.removeLast()
+    if last !== easy {
+      running[easy.place] = last
+      last.place = easy.place
+    }
+    recycle(easy)
+  }
+
+  private mutating func recycle(_ easy: EasyHandle) {
     easy.clear()
     if idle.count < limitIdleHandles { idle.append(easy) }
   }
 
-  private func endAll() {
-    for (_, easy) in running {
+  private mutating func endAll() {
+    for easy in running {
       multi.remove(easy)
       easy.transfer?.end(.closed)
       easy.clear()
@@ -107,13 +125,12 @@ final class EngineLoop {
     // What runs now may leave more; that is refused, since the inbox is closed.
     for command in commands {
       switch command {
-      case .start(let id, let request, let receiver):
-        Transfer(id: id, request: request, receiver: receiver).end(.closed)
+      case .start(let transfer): transfer.end(.closed)
       case .run(let work): work()
       case .stop, .resume: break
       }
     }
-    running = [:]
+    running = []
     commands = []
     idle = []
   }

@@ -21,15 +21,15 @@ struct HeadCollector {
 
   init(limitBytes: Int) { self.limitBytes = limitBytes }
 
-  /// - Parameter status: of the block this line belongs to, as libcurl read it.
-  mutating func take(_ line: RawSpan, status: Int) -> Step {
+  /// - Parameter status: of the block this line belongs to, as libcurl read it; asked for at its end only.
+  mutating func take(_ line: RawSpan, status: @autoclosure () -> Int) -> Step {
     guard !isFinal else { return .more }
     total += line.byteCount
     guard total <= limitBytes else { return .tooLarge }
     if Self.isStatusLine(line) { begin() }
     unsafe line.withUnsafeBytes { unsafe block.append(contentsOf: $0) }
     guard Self.isEmptyLine(line) else { return .more }
-    isFinal = !(100...199).contains(status)
+    isFinal = !(100...199).contains(status())
     defer { block = [] }
     return .block(block)
   }

@@ -1,12 +1,15 @@
-/// The state of one running transfer, on the engine's thread only: what came so far, and what is passed on to whom.
-final class Transfer {
+/// The state of one transfer: what came so far, and what is passed on to whom.
+///
+/// Sound although unchecked: made by whoever starts the transfer and handed over through the inbox's lock; from then on
+/// only the engine's thread has it.
+final class Transfer: @unchecked Sendable {
   let id: TransferID
   let request: TransferRequest
   let receiver: any TransferReceiver
   private(set) var heads: HeadCollector
   private(set) var bodyBytes = 0
-  /// libcurl's own count of the time lags behind its time-outs.
-  let started = ContinuousClock.now
+  /// By our own clock, since libcurl's count of the time lags behind its time-outs.
+  private(set) var started = ContinuousClock.now
   /// Why a callback refused what came; libcurl then reports a mere "write error".
   private(set) var cause: FailureRule.Cause?
 
@@ -17,9 +20,15 @@ final class Transfer {
     heads = HeadCollector(limitBytes: request.limitHeadBytes)
   }
 
+  /// It is about to be given to libcurl; until now it waited for the engine's thread.
+  func begin() {
+    started = .now
+    receiver.began(as: id)
+  }
+
   /// False: the transfer is to end.
-  func headLine(_ line: RawSpan, status: Int) -> Bool {
-    switch heads.take(line, status: status) {
+  func headLine(_ line: RawSpan, status: @autoclosure () -> Int) -> Bool {
+    switch heads.take(line, status: status()) {
     case .more: break
     case .block(let raw): receiver.headReceived(raw)
     case .tooLarge: cause = .headTooLarge

@@ -42,6 +42,20 @@ package struct TransferRequest: Sendable {
   }
 }
 
+extension TransferRequest {
+  /// Whether all that libcurl is told of it holds for a next one too, but for URL and fields. No addresses: libcurl takes
+  /// a list of those for one transfer.
+  var leavesOptions: Bool { method == "GET" && body == nil && addresses == nil }
+
+  /// Whether what libcurl was told of another request of the same server holds for this one, but for URL and fields.
+  func hasOptions(of other: TransferRequest) -> Bool {
+    leavesOptions && connectTimeout == other.connectTimeout && idleTimeout == other.idleTimeout
+      && totalTimeout == other.totalTimeout && version == other.version && isPublicOnly == other.isPublicOnly
+      && certificateAuthorityFile == other.certificateAuthorityFile && clientCertificate == other.clientCertificate
+      && proxy == other.proxy
+  }
+}
+
 /// Which HTTP is spoken.
 package enum TransferVersion: Sendable {
   /// HTTP/2 where the server offers it by ALPN, else HTTP/1.1.
@@ -52,7 +66,7 @@ package enum TransferVersion: Sendable {
 }
 
 /// PEM files.
-package struct TransferCertificate: Sendable {
+package struct TransferCertificate: Hashable, Sendable {
   package var file: String
   /// nil: the key stands in `file` too.
   package var keyFile: String?
