@@ -20,6 +20,8 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
   /// Which names may be here, a bit for some of them: every response is asked for some twenty names, most of which it
   /// does not have.
   private var nameBits: UInt64 = 0
+  /// Of those, which may be here more than once.
+  private var repeatedBits: UInt64 = 0
   /// The name of the first field that could not be added; nil when all were in order.
   public private(set) var refusedName: String?
 
@@ -34,7 +36,7 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
     let bytes = Array(lines)
     if Self.isBlock(bytes) {
       block = bytes
-      for line in self.lines { nameBits |= Self.bit(count: line.name.count, first: bytes[line.name.lowerBound]) }
+      for line in self.lines { note(bytes[line.name]) }
       return
     }
     for line in bytes.split(separator: 0x0A) {
@@ -68,8 +70,16 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
   /// All values of that name as one list, joined by ", " (RFC 9110 section 5.3); nil when there is none.
   public func list(of name: String) -> String? {
     guard let first = find(name) else { return nil }
-    guard find(name, from: first.whole.upperBound) != nil else { return text(block[first.value]) }
+    guard mayRepeat(name), find(name, from: first.whole.upperBound) != nil else { return text(block[first.value]) }
     return values(of: name).joined(separator: ", ")
+  }
+
+  /// The bytes of the value, where there is one field of that name, not more and not less.
+  func onlyValue(of name: String) -> ArraySlice<UInt8>? {
+    guard let first = find(name), !mayRepeat(name) || find(name, from: first.whole.upperBound) == nil else {
+      return nil
+    }
+    return block[first.value]
   }
 
   public func contains(_ name: String) -> Bool { find(name) != nil }
@@ -89,8 +99,9 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
       refusedName = refusedName ?? String(decoding: name, as: UTF8.self)
       return
     }
-    nameBits |= Self.bit(count: name.count, first: name.first ?? 0)
+    let start = block.count
     block.append(contentsOf: name)
+    note(block[start...])
     block.append(0x3A)
     block.append(0x20)
     block.append(contentsOf: value)
@@ -99,7 +110,7 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   /// The same for a field whose name is known to be a token, and whose value to have no CR, LF or NUL.
   mutating func append(read bytes: [UInt8], name: Range<Int>, value: Range<Int>) {
-    nameBits |= Self.bit(count: name.count, first: bytes[name.lowerBound])
+    note(bytes[name])
     // Mostly it stands there just as it is kept.
     if value.lowerBound == name.upperBound + 2, bytes[name.upperBound + 1] == 0x20 {
       block.append(contentsOf: bytes[name.lowerBound..<value.upperBound])
@@ -115,21 +126,26 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
   mutating func reserveCapacity(_ bytes: Int) { block.reserveCapacity(bytes) }
 
   public mutating func remove(_ name: String) {
+    guard let first = find(name) else { return }
+    guard mayRepeat(name) else { return block.removeSubrange(first.whole) }
+    var kept: [UInt8] = []
+    kept.reserveCapacity(block.count)
     var start = 0
     while let line = find(name, from: start) {
-      block.removeSubrange(line.whole)
-      start = line.whole.lowerBound
+      kept.append(contentsOf: block[start..<line.whole.lowerBound])
+      start = line.whole.upperBound
     }
+    kept.append(contentsOf: block[start...])
+    block = kept
   }
 
-  /// Removes the fields whose name is taken.
-  mutating func removeAll(where isTaken: (Span<UInt8>) -> Bool) {
-    var rest = lines
-    while let line = rest.next() {
-      guard isTaken(block.span.extracting(line.name)) else { continue }
-      block.removeSubrange(line.name.lowerBound..<(line.value.upperBound + 1))
-      rest = Lines(block: block, start: line.name.lowerBound)
+  /// - Parameter names: in lower case.
+  mutating func removeAll(named names: Set<String>) {
+    var kept: [UInt8] = []
+    for line in lines where !names.contains(lowerText(block[line.name])) {
+      kept.append(contentsOf: block[line.name.lowerBound...line.value.upperBound])
     }
+    block = kept
   }
 
   /// By the fields alone: bits may be left of names that were removed.
@@ -159,29 +175,47 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   private var lines: Lines { Lines(block: block) }
 
-  /// The same for names that differ in letter case only.
-  private static func bit(count: Int, first: UInt8) -> UInt64 {
-    1 << UInt64((count &* 11 &+ Int(first | 0x20)) & 63)
+  private mutating func note(_ name: ArraySlice<UInt8>) {
+    let bit = Self.bit(name.span)
+    repeatedBits |= nameBits & bit
+    nameBits |= bit
+  }
+
+  private func mayRepeat(_ name: String) -> Bool { repeatedBits & Self.bit(name.utf8.span) != 0 }
+
+  /// The same for names that differ in letter case only. The factors are those by which the names that caches ask for share
+  /// fewest bits with others that servers send.
+  private static func bit(_ name: Span<UInt8>) -> UInt64 {
+    guard !name.isEmpty else { return 0 }
+    let ends = Int(name[0] | 0x20) &+ Int(name[name.count - 1] | 0x20) &* 31
+    return 1 << UInt64((name.count &* 18 &+ ends) & 63)
   }
 
   /// The next line of that name from a line's beginning on. Takes nothing apart.
   private func find(_ name: String, from start: Int = 0) -> (whole: Range<Int>, value: Range<Int>)? {
     let bytes = block.span
     let wanted = name.utf8.span
-    guard !wanted.isEmpty, nameBits & Self.bit(count: wanted.count, first: wanted[0]) != 0 else { return nil }
+    guard nameBits & Self.bit(wanted) != 0 else { return nil }
     var start = start
     while start < bytes.count {
-      var at = start
-      while at < bytes.count, at - start < wanted.count, bytes[at] != 0x3A,
-        lowered(bytes[at]) == lowered(wanted[at - start])
-      { at += 1 }
-      let hasName = at - start == wanted.count && at < bytes.count && bytes[at] == 0x3A
-      var end = at
+      let hasName = Self.begins(bytes, at: start, wanted)
+      var end = start + (hasName ? wanted.count : 0)
       while end < bytes.count, bytes[end] != 0x0A { end += 1 }
-      if hasName { return (start..<(end + 1), (at + 2)..<end) }
+      if hasName { return (start..<(end + 1), (start + wanted.count + 2)..<end) }
       start = end + 1
     }
     return nil
+  }
+
+  /// Whether a line begins with that name and the colon.
+  private static func begins(_ bytes: Span<UInt8>, at start: Int, _ name: Span<UInt8>) -> Bool {
+    let end = start + name.count
+    guard end < bytes.count, bytes[end] == 0x3A else { return false }
+    for index in name.indices {
+      let byte = bytes[start + index]
+      if lowered(byte) != lowered(name[index]) || byte == 0x3A { return false }
+    }
+    return true
   }
 
   /// Walks the block, a line a step.

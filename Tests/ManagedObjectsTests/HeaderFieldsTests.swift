@@ -62,11 +62,31 @@ struct HeaderFieldsTests {
 
   @Test func `what was removed is absent, and equals what never was there`() {
     var fields: HeaderFields = ["Connection": "close", "Keep-Alive": "5", "A": "1", "te": "x", "B": "2"]
-    fields.removeAll { $0.count != 1 }
+    fields.removeAll(named: ["connection", "keep-alive", "te"])
     #expect(fields == ["A": "1", "B": "2"] && !fields.contains("connection") && !fields.contains("TE"))
     #expect(Set([fields, ["A": "1", "B": "2"]]).count == 1)
     fields.append("TE", "y")
     #expect(fields["te"] == "y")
+  }
+
+  @Test func `the value of a field that is there once is given as bytes, and of no other`() {
+    let fields: HeaderFields = ["A": "1", "B": "2", "a": "3", "Content-Length": "12"]
+    #expect(fields.onlyValue(of: "content-length").map(Array.init) == Array("12".utf8))
+    #expect(fields.onlyValue(of: "A") == nil && fields.onlyValue(of: "C") == nil && fields.onlyValue(of: "") == nil)
+    #expect(HeaderFields(block: fields.block).onlyValue(of: "b").map(Array.init) == Array("2".utf8))
+  }
+
+  @Test func `a name is no part of a line up to a later colon`() {
+    let fields: HeaderFields = ["A": "b: c"]
+    #expect(fields["A: b"] == nil && !fields.contains("A: b") && fields["a"] == "b: c")
+  }
+
+  @Test func `every field of a name is removed, and what stands between them stays`() {
+    var fields: HeaderFields = ["X": "1", "A": "a", "x": "2", "B": "b", "X": "3"]
+    fields.remove("X")
+    #expect(fields == ["A": "a", "B": "b"])
+    fields.remove("X")
+    #expect(fields == ["A": "a", "B": "b"])
   }
 
   @Test func `what its block holds can be read back`() {

@@ -22,10 +22,11 @@ package enum HeadRule {
     head.fields.reserveCapacity(raw.count - first.upperBound)
     var next = lines.next(raw.span)
     while let line = next {
+      let isUnclean = lines.isUnclean
       next = lines.next(raw.span)
       let field = Field(raw.span, line)
       guard let folded = next, isBlank(raw[folded.lowerBound]) else {
-        if let field, field.isReadable { head.fields.append(read: raw, name: field.name, value: field.value) }
+        if let field, !isUnclean { head.fields.append(read: raw, name: field.name, value: field.value) }
         continue
       }
       // obs-fold: the value goes on (RFC 9112 section 5.2).
@@ -35,7 +36,7 @@ package enum HeadRule {
         value.append(contentsOf: trimmed(raw[more]))
         next = lines.next(raw.span)
       }
-      if let field, isReadable(value.span, value.indices) {
+      if let field, !value.contains(where: { $0 == 0 || $0 == 0x0D }) {
         head.fields.append(name: raw[field.name], value: trimmed(value[...]))
       }
     }
@@ -44,34 +45,26 @@ package enum HeadRule {
 
   /// `HTTP/1.1 404 Not Found`; the reason may be missing, and with it its blank (RFC 9112 section 4).
   private static func statusLine(_ line: ArraySlice<UInt8>) -> LoadHead? {
-    guard line.starts(with: "HTTP/".utf8) else { return nil }
-    let rest = line.dropFirst(5)
-    let version = rest.prefix { isDigit($0) || $0 == Byte.dot }
-    let code = rest[version.endIndex...].drop { $0 == 0x20 }
-    guard !version.isEmpty, code.startIndex > version.endIndex else { return nil }
+    guard let blank = line.firstIndex(of: 0x20), isVersion(line[..<blank]) else { return nil }
+    let code = line[blank...].drop { $0 == 0x20 }
     let digits = code.prefix(while: isDigit)
     let status = digits.prefix(3).reduce(0) { $0 * 10 + Int($1 - 0x30) }
     guard digits.count == 3, status >= 100, code.count == 3 || isBlank(code[digits.endIndex]) else { return nil }
-    let reason = trimmed(code[digits.endIndex...]).filter { $0 != 0 && $0 != 0x0D }
-    return LoadHead(status: status, reason: byteText(reason))
+    let reason = trimmed(code[digits.endIndex...])
+    if reason.elementsEqual("OK".utf8) { return LoadHead(status: status, reason: "OK") }
+    return LoadHead(status: status, reason: byteText(reason.filter { $0 != 0 && $0 != 0x0D }))
   }
 
-  /// A NUL or a bare CR makes a field unreadable (RFC 9110 section 5.5).
-  private static func isReadable(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Bool {
-    var index = value.lowerBound
-    while index < value.upperBound {
-      let byte = bytes[index]
-      if byte == 0 || byte == 0x0D { return false }
-      index += 1
-    }
-    return true
+  /// `HTTP/1.1`.
+  private static func isVersion(_ word: ArraySlice<UInt8>) -> Bool {
+    word.count > 5 && word.prefix(5).elementsEqual("HTTP/".utf8)
+      && word.dropFirst(5).allSatisfy { isDigit($0) || $0 == Byte.dot }
   }
 
   /// Where in the block a field's name and its value are, without the blanks around that.
   private struct Field {
     let name: Range<Int>
     let value: Range<Int>
-    let isReadable: Bool
 
     /// nil: no field.
     init?(_ bytes: Span<UInt8>, _ line: Range<Int>) {
@@ -82,7 +75,6 @@ package enum HeadRule {
       while start < end, isBlank(bytes[start]) { start += 1 }
       while end > start, isBlank(bytes[end - 1]) { end -= 1 }
       (name, value) = (line.lowerBound..<colon, start..<end)
-      isReadable = HeadRule.isReadable(bytes, value)
     }
   }
 
@@ -90,13 +82,28 @@ package enum HeadRule {
   private struct Lines {
     /// Where the next line begins.
     var end: Int
+    /// The last one holds a NUL or a bare CR, which make a field unreadable (RFC 9110 section 5.5).
+    private(set) var isUnclean = false
+
+    init(end: Int) { self.end = end }
 
     mutating func next(_ bytes: Span<UInt8>) -> Range<Int>? {
       let start = end
-      while end < bytes.count, bytes[end] != 0x0A { end += 1 }
-      let hasReturn = end > start && bytes[end - 1] == 0x0D
-      let line = start..<(hasReturn ? end - 1 : end)
-      end = min(end + 1, bytes.count)
+      var (at, returns) = (start, 0)
+      isUnclean = false
+      while at < bytes.count {
+        let byte = bytes[at]
+        if byte <= 0x0D {
+          if byte == 0x0A { break }
+          if byte == 0x0D { returns += 1 }
+          if byte == 0 { isUnclean = true }
+        }
+        at += 1
+      }
+      let hasReturn = at > start && bytes[at - 1] == 0x0D
+      if returns > (hasReturn ? 1 : 0) { isUnclean = true }
+      end = min(at + 1, bytes.count)
+      let line = start..<(hasReturn ? at - 1 : at)
       return line.isEmpty ? nil : line
     }
   }

@@ -18,8 +18,9 @@ package enum LengthRule {
   /// Several equal lengths are one (RFC 9110 section 8.6); one that cannot be read promises nothing.
   package static func promise(of fields: HeaderFields) -> Promise {
     // Transfer-Encoding overrides Content-Length.
-    guard !fields.contains("Transfer-Encoding"), let list = fields.list(of: "Content-Length") else { return .unknown }
-    if let length = count(Array(list.utf8)[...]) { return .bytes(length) }
+    guard !fields.contains("Transfer-Encoding") else { return .unknown }
+    if let value = fields.onlyValue(of: "Content-Length"), let length = count(value) { return .bytes(length) }
+    guard let list = fields.list(of: "Content-Length") else { return .unknown }
     var lengths: Set<Int> = []
     for member in list.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
       guard let length = count(trimmed(Array(member)[...])) else { return .unknown }
@@ -31,7 +32,15 @@ package enum LengthRule {
 
   /// 1*DIGIT that fits.
   private static func count(_ digits: ArraySlice<UInt8>) -> Int? {
-    guard !digits.isEmpty, digits.allSatisfy(isDigit) else { return nil }
-    return Int(String(decoding: digits, as: UTF8.self))
+    guard !digits.isEmpty else { return nil }
+    var count = 0
+    for digit in digits {
+      guard isDigit(digit) else { return nil }
+      let (tens, overflows) = count.multipliedReportingOverflow(by: 10)
+      let (sum, overflowsToo) = tens.addingReportingOverflow(Int(digit - 0x30))
+      if overflows || overflowsToo { return nil }
+      count = sum
+    }
+    return count
   }
 }

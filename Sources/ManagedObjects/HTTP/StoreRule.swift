@@ -64,12 +64,10 @@ package enum StoreRule {
   /// The head without the fields that are about the connection (section 3.1), and without those that must not be used
   /// again unasked (`no-cache="Set-Cookie"`, section 5.2.2.4).
   package static func stored(_ head: LoadHead) -> LoadHead {
-    let withheld = CacheControl(head.fields).withheldFields
-    let connected = named(in: head.fields)
+    let named = CacheControl(head.fields).withheldFields.union(named(in: head.fields))
     var stored = head
-    stored.fields.removeAll { name in
-      endsAtNextHop(name) || connected.contains { isSame(name, $0) } || withheld.contains { isSame(name, $0) }
-    }
+    for name in hopByHop { stored.fields.remove(name) }
+    if !named.isEmpty { stored.fields.removeAll(named: named) }
     return stored
   }
 
@@ -79,25 +77,14 @@ package enum StoreRule {
   /// In lower case.
   private static func named(in fields: HeaderFields) -> [String] {
     // These two are no fields, or known to go, and nearly all there is.
-    guard let list = fields.list(of: "Connection"), list != "keep-alive", list != "close" else { return [] }
+    let only = fields.onlyValue(of: "Connection")
+    if let only, only.elementsEqual("keep-alive".utf8) || only.elementsEqual("close".utf8) { return [] }
+    guard let list = fields.list(of: "Connection") else { return [] }
     return list.utf8.split(separator: UInt8(ascii: ",")).map { lowerText(trimmed(Array($0)[...])) }
   }
-
-  private static func endsAtNextHop(_ name: Span<UInt8>) -> Bool { hopByHop.contains { isSame(name, $0) } }
 
   private static let hopByHop = [
     "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
   ]
-
-  /// - Parameter other: in lower case.
-  private static func isSame(_ name: Span<UInt8>, _ other: String) -> Bool {
-    guard name.count == other.utf8.count else { return false }
-    let other = other.utf8.span
-    for index in name.indices {
-      let byte = name[index]
-      guard (isUpper(byte) ? byte | 0x20 : byte) == other[index] else { return false }
-    }
-    return true
-  }
 }
