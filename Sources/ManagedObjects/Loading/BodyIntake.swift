@@ -95,8 +95,14 @@ struct BodyIntake: ~Copyable, Sendable {
     }
   }
 
-  /// - Parameter end: called once, here or on the pool.
-  mutating func finish(_ end: @escaping @Sendable (LoadOutcome) -> Void) throws(ObjectError) {
+  /// What is left to do at the end.
+  enum Ending: Sendable {
+    case now(LoadOutcome)
+    /// The body, as soon as the queue has written it.
+    case written(LoadHead, AppendQueue)
+  }
+
+  mutating func finish() throws(ObjectError) -> Ending {
     guard let head else { throw Self.lie("no head") }
     guard !hasFinished else { throw Self.lie("two ends") }
     hasFinished = true
@@ -106,27 +112,20 @@ struct BodyIntake: ~Copyable, Sendable {
       )
     }
     switch kind {
-    case .noHead, .dropped: end(.notModified(head))
-    case .start: end(.status(head, start: start))
+    case .noHead, .dropped: return .now(.notModified(head))
+    case .start: return .now(.status(head, start: start))
     case .body:
       try finishInflating()
-      finishBody(head, end)
+      return finishBody(head)
     }
   }
 
   /// Called off: nothing more is written.
   func abort() { queue?.abort() }
 
-  private mutating func finishBody(_ head: LoadHead, _ end: @escaping @Sendable (LoadOutcome) -> Void) {
-    if let queue {
-      return queue.finish { result in
-        switch result {
-        case .success(let body): end(.body(head, body))
-        case .failure(let error): end(.failure(error))
-        }
-      }
-    }
-    if let whole = store.take() { end(.body(head, whole.finish())) }
+  private mutating func finishBody(_ head: LoadHead) -> Ending {
+    if let queue { return .written(head, queue) }
+    return .now(.body(head, store.take()?.finish() ?? .memory(Data())))
   }
 
   private mutating func makeStore(for head: LoadHead) {

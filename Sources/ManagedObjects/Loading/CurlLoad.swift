@@ -5,79 +5,126 @@ internal import FoundationEssentials
 ///
 /// The engine calls from its one thread; only `stop` comes from elsewhere. The state is behind a lock for that one's
 /// sake, and nothing of the target is called while it is held.
-final class CurlLoad: TransferReceiver {
+final class CurlLoad: TransferReceiver, StoppableLoad {
+  /// One request of the load, and where that goes.
+  private final class Hop: Sendable {
+    let request: LoadRequest
+    let location: URLRule.Location
+    /// How many were before.
+    let number: Int
+    /// Of the hops before.
+    let timings: LoadTimings?
+    /// How long the redirects before lead here; nil: for ever.
+    let lifetime: Duration?
+
+    init(_ request: LoadRequest) throws(ObjectError) {
+      self.request = request
+      location = try CurlRequestRule.location(of: request)
+      (number, timings, lifetime) = (0, nil, nil)
+    }
+
+    init(_ request: LoadRequest, after hop: Hop, _ timings: LoadTimings?, lifetime: Duration?) throws(ObjectError) {
+      self.request = request
+      location = try CurlRequestRule.location(of: request)
+      number = hop.number + 1
+      self.timings = timings
+      self.lifetime = lifetime
+    }
+
+    /// Asking twice does what asking once does (RFC 9110 section 9.2.2).
+    var mayRepeat: Bool { ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(request.method) }
+  }
+
+  /// Where a hop redirects to.
+  private final class Turn: Sendable {
+    let request: LoadRequest
+    let lifetime: Duration?
+
+    init(_ request: LoadRequest, lifetime: Duration?) { (self.request, self.lifetime) = (request, lifetime) }
+  }
+
   private struct State: Sendable {
-    /// The hop that is running, and where that is.
-    var request: LoadRequest
-    var location: URLRule.Location?
-    var hops = 0
+    /// nil after the end: whoever still holds the load holds nothing of the target.
+    var target: (any CurlLoadTarget)?
+    /// The one that is running; nil before the first.
+    var hop: Hop?
     /// This hop is sent for the second time.
     var isRepeat = false
-    /// Of the hops before.
-    var timings: LoadTimings?
-    /// How long the redirects before lead here; nil: for ever.
-    var lifetime: Duration?
     var transfer: TransferID?
     /// The final head of this hop.
     var head: LoadHead?
-    /// Where this hop redirects to: its body is dropped, and however it ends the next one begins.
-    var next: LoadRequest?
+    /// Its body is dropped, and however it ends the next hop begins.
+    var turn: Turn?
     var droppedBytes = 0
     /// Why the load is to fail, however this hop ends.
     var refusal: ObjectError?
     var isStopped = false
 
-    /// Nothing of the answer was seen, and asking twice does what asking once does (RFC 9110 section 9.2.2).
-    var mayRepeat: Bool {
-      !isRepeat && head == nil && ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(request.method)
-    }
-
     /// What becomes of so many bytes of this hop's body.
     mutating func fate(of count: Int) -> Fate {
-      guard refusal == nil, !isStopped, let transfer else { return .stop }
-      guard next != nil else { return .pass(transfer) }
+      guard refusal == nil, !isStopped, let transfer, let target else { return .stop }
+      guard turn != nil else { return .pass(transfer, target) }
       droppedBytes += count
       // Reading so much of a redirect's body costs less than a new connection would.
       return droppedBytes > 64 << 10 ? .stop : .drop
     }
+
+    /// What becomes of the load at this hop's end.
+    mutating func end(_ end: TransferEnd) -> End {
+      transfer = nil
+      if isStopped { return .failed(ObjectError(.left)) }
+      if let refusal { return .failed(refusal) }
+      switch end {
+      case .failed(let failure) where failure.kind == .closed: return .failed(ObjectError(.closed))
+      case .failed(let failure) where failure.wasStale && turn == nil && head == nil && !isRepeat:
+        isRepeat = hop?.mayRepeat == true
+        return isRepeat ? .again : .failed(CurlFailureRule.error(for: failure, head: nil))
+      case .finished(let facts):
+        let timings = CurlTimingsRule.timings(facts, after: hop?.timings)
+        return turn.map { .turned($0, timings) } ?? .finished(timings)
+      case .failed(let failure):
+        return turn.map { .turned($0, hop?.timings) } ?? .failed(CurlFailureRule.error(for: failure, head: head))
+      }
+    }
   }
 
   private enum Fate: Sendable {
-    case pass(TransferID)
+    case pass(TransferID, any CurlLoadTarget)
     case drop
     case stop
   }
 
-  private let state: Lock<State>
-  private let target: any CurlLoadTarget
-  private weak let engine: CurlEngine?
-  private let options: CurlLoaderOptions
-  private let proxies: ProxyRule
-  private let sent: CurlSentFields
-
-  init(
-    _ request: LoadRequest, for target: any CurlLoadTarget, engine: CurlEngine, options: CurlLoaderOptions,
-    proxies: ProxyRule,
-    sent: CurlSentFields
-  ) {
-    state = Lock(State(request: request))
-    self.target = target
-    self.engine = engine
-    self.options = options
-    self.proxies = proxies
-    self.sent = sent
+  private enum End: Sendable {
+    case finished(LoadTimings)
+    case failed(ObjectError)
+    /// On a new connection.
+    case again
+    case turned(Turn, LoadTimings?)
   }
 
-  /// Begins the hop that the state tells of. Its end comes to `ended`, or at once to the target.
-  func begin() {
-    let request = state.withLock { $0.request }
-    switch CurlRequestRule.transfer(for: request, options, proxies, sent) {
-    case .failure(let error): target.fail(error)
-    case .success((let transfer, let location)):
-      state.withLock { $0.location = location }
-      guard let engine else { return target.fail(ObjectError(.closed)) }
-      engine.start(transfer, self)
+  private let state: Lock<State>
+  private let line: CurlLine
+
+  init(for target: any CurlLoadTarget, on line: CurlLine) {
+    state = Lock(State(target: target))
+    self.line = line
+  }
+
+  func begin(_ request: LoadRequest) {
+    do throws(ObjectError) { try begin(Hop(request)) } catch { fail(error) }
+  }
+
+  /// Its end comes to `ended`, unless this throws.
+  private func begin(_ hop: Hop) throws(ObjectError) {
+    let transfer = try CurlRequestRule.transfer(
+      for: hop.request, at: hop.location, line.options, line.proxies, line.sent)
+    let old = state.withLock { state in
+      let old = state.hop
+      state.hop = hop
+      return old
     }
+    withExtendedLifetime(old) {}
+    line.desk.start(transfer, self)
   }
 
   /// From any thread. Between two hops there is no transfer to stop: `began` and `ended` look again.
@@ -86,7 +133,7 @@ final class CurlLoad: TransferReceiver {
       state.isStopped = true
       return state.transfer
     }
-    if let transfer { engine?.stop(transfer) }
+    if let transfer { line.desk.stop(transfer) }
   }
 
   // MARK: What the transfer brings
@@ -96,48 +143,41 @@ final class CurlLoad: TransferReceiver {
       state.transfer = id
       return state.isStopped
     }
-    if isStopped { engine?.stop(id) }
+    if isStopped { line.desk.stop(id) }
   }
 
   func headReceived(_ raw: [UInt8]) {
     switch HeadRule.parse(raw) {
     case .failure(let fault): refuse(ObjectError(.transport, fault.why))
-    case .success(let head) where (100...199).contains(head.status): target.interim(head)
+    case .success(let head) where (100...199).contains(head.status): state.withLock { $0.target }?.interim(head)
     case .success(let head): take(head)
     }
   }
 
   private func take(_ head: LoadHead) {
-    let hop = state.withLock { state in
+    let (hop, target) = state.withLock { state in
       state.head = head
-      return state
+      return (state.hop, state.target)
     }
-    guard let location = hop.location else { return }
-    switch redirect(head, hop.request, from: location, hop.hops) {
-    case .none: pass(RedirectRule.answer(head, after: hop.lifetime, now: SystemTime().wallNow))
+    guard let hop, let target else { return }
+    switch redirect(head, hop) {
+    case .none:
+      target.head(RedirectRule.answer(head, after: hop.lifetime, now: SystemTime().wallNow))
+      if !target.isWanted { stop() }
     case .to(let next):
       let leads = RedirectRule.lifetime(head, now: SystemTime().wallNow)
-      state.withLock { state in
-        state.next = next
-        state.lifetime = [state.lifetime, leads].compactMap(\.self).min()
-      }
+      let turn = Turn(next, lifetime: [hop.lifetime, leads].compactMap(\.self).min())
+      state.withLock { $0.turn = turn }
     case .refused(let error): refuse(ObjectError(error.code, error.message, head: head))
     }
   }
 
-  private func redirect(
-    _ head: LoadHead, _ request: LoadRequest, from location: URLRule.Location, _ hops: Int
-  ) -> RedirectRule.Verdict {
+  private func redirect(_ head: LoadHead, _ hop: Hop) -> RedirectRule.Verdict {
     guard (300...399).contains(head.status) else { return .none }
     return RedirectRule.follow(
-      status: head.status, location: head.fields["Location"], from: location, hops: hops, request: request,
-      limit: options.limitRedirects, allowsDowngrade: options.allowsDowngradeToHTTP,
-      secretFields: request.secretFields.union(options.secretFields))
-  }
-
-  private func pass(_ head: LoadHead) {
-    target.head(head)
-    if !target.isWanted { stop() }
+      status: head.status, location: head.fields["Location"], from: hop.location, hops: hop.number,
+      request: hop.request, limit: line.options.limitRedirects, allowsDowngrade: line.options.allowsDowngradeToHTTP,
+      secretFields: hop.request.secretFields.union(line.options.secretFields))
   }
 
   private func refuse(_ error: ObjectError) {
@@ -145,7 +185,7 @@ final class CurlLoad: TransferReceiver {
       state.refusal = error
       return state.transfer
     }
-    if let transfer { engine?.stop(transfer) }
+    if let transfer { line.desk.stop(transfer) }
   }
 
   func bodyReceived(_ bytes: RawSpan) -> TransferFlow {
@@ -153,48 +193,65 @@ final class CurlLoad: TransferReceiver {
     switch state.withLock({ $0.fate(of: count) }) {
     case .stop: return .stop
     case .drop: return .more
-    case .pass(let id):
-      guard target.isWanted else { return .stop }
-      target.append(bytes)
-      guard target.isFull else { return .more }
-      // Called at once, the resume is served after this callback all the same.
-      target.whenNotFull { [weak engine] in engine?.resume(id) }
-      return .pause
+    case .pass(let id, let target):
+      switch target.take(bytes) {
+      case .more: return .more
+      case .none: return .stop
+      case .full:
+        // Called at once, the resume is served after this callback all the same.
+        target.whenNotFull { [desk = line.desk] in desk.resume(id) }
+        return .pause
+      }
     }
   }
 
   // MARK: The end of a hop
 
   func ended(_ end: TransferEnd) {
-    let ended = state.withLock { state in
-      let ended = state
-      state.transfer = nil
-      return ended
-    }
-    if ended.isStopped { return target.fail(ObjectError(.left)) }
-    if let refusal = ended.refusal { return target.fail(refusal) }
-    switch end {
-    case .failed(let failure) where failure.kind == .closed: target.fail(ObjectError(.closed))
-    case _ where ended.next != nil: follow(ended, end)
-    case .finished(let facts):
-      target.measured(CurlTimingsRule.timings(facts, after: ended.timings))
-      target.finish()
-    case .failed(let failure) where failure.wasStale && ended.mayRepeat:
-      state.withLock { $0.isRepeat = true }
-      begin()
-    case .failed(let failure): target.fail(CurlFailureRule.error(for: failure, head: ended.head))
+    switch state.withLock({ $0.end(end) }) {
+    case .finished(let timings): letGo()?.finish(timings)
+    case .failed(let error): fail(error)
+    case .again: again()
+    case .turned(let turn, let timings): follow(turn, timings)
     }
   }
 
-  private func follow(_ ended: State, _ end: TransferEnd) {
-    guard let next = ended.next else { return }
-    var timings = ended.timings
-    if case .finished(let facts) = end { timings = CurlTimingsRule.timings(facts, after: timings) }
-    state.withLock { [timings] state in
-      let isStopped = state.isStopped
-      state = State(request: next, hops: ended.hops + 1, timings: timings, lifetime: ended.lifetime)
-      state.isStopped = isStopped
+  private func fail(_ error: ObjectError) { letGo()?.fail(error) }
+
+  /// The target, for its end.
+  private func letGo() -> (any CurlLoadTarget)? { state.withLock { $0.target.take() } }
+
+  private func again() {
+    guard let hop = state.withLock({ $0.hop }) else { return }
+    do throws(ObjectError) { try begin(hop) } catch { fail(error) }
+  }
+
+  private func follow(_ turn: Turn, _ timings: LoadTimings?) {
+    let hop = state.withLock { state in
+      let hop = state.hop
+      (state.isRepeat, state.head, state.turn, state.droppedBytes) = (false, nil, nil, 0)
+      return hop
     }
-    begin()
+    guard let hop else { return }
+    do throws(ObjectError) {
+      try begin(Hop(turn.request, after: hop, timings, lifetime: turn.lifetime))
+    } catch {
+      fail(error)
+    }
+  }
+}
+
+/// What all loads of a loader share.
+final class CurlLine: Sendable {
+  /// Does not keep the engine open: that is the loader's.
+  let desk: EngineDesk
+  let options: CurlLoaderOptions
+  let proxies: ProxyRule
+  let sent = CurlSentFields()
+
+  init(_ desk: EngineDesk, _ options: CurlLoaderOptions, _ proxies: ProxyRule) {
+    self.desk = desk
+    self.options = options
+    self.proxies = proxies
   }
 }

@@ -10,9 +10,7 @@ public import FoundationEssentials
 /// reason `.closed`.
 public final class CurlLoader: Loader {
   private let engine: CurlEngine
-  private let options: CurlLoaderOptions
-  private let proxies: ProxyRule
-  private let sent = CurlSentFields()
+  private let line: CurlLine
 
   /// The environment is read here, once.
   public convenience init(options: CurlLoaderOptions = CurlLoaderOptions()) {
@@ -20,9 +18,8 @@ public final class CurlLoader: Loader {
   }
 
   init(options: CurlLoaderOptions, environment: [String: String]) {
-    self.options = options
-    proxies = ProxyRule(options.proxy, environment: environment)
     engine = CurlEngine(limitConnections: options.limitConnections)
+    line = CurlLine(engine.desk, options, ProxyRule(options.proxy, environment: environment))
   }
 
   /// True for http and https.
@@ -40,25 +37,22 @@ public final class CurlLoader: Loader {
 
   public func start(_ request: LoadRequest, into sink: LoadSink) -> LoadStop { start(request, for: sink) }
 
-  /// The load holds the target until its end; whoever holds the stop holds neither.
+  /// The load holds the target until its end.
   func start(_ request: LoadRequest, for target: any CurlLoadTarget) -> LoadStop {
-    let load = CurlLoad(request, for: target, engine: engine, options: options, proxies: proxies, sent: sent)
-    load.begin()
-    return LoadStop { [weak load] in load?.stop() }
+    let load = CurlLoad(for: target, on: line)
+    load.begin(request)
+    return LoadStop(load)
   }
 }
 
 /// What a load needs of a `LoadSink`.
 protocol CurlLoadTarget: AnyObject, Sendable {
   var isWanted: Bool { get }
-  var isFull: Bool { get }
   func whenNotFull(_ call: @escaping @Sendable () -> Void)
   func interim(_ head: LoadHead)
   func head(_ head: LoadHead)
-  func append(_ bytes: RawSpan)
-  /// Right before `finish`.
-  func measured(_ timings: LoadTimings)
-  func finish()
+  func take(_ bytes: RawSpan) -> LoadSink.Appetite
+  func finish(_ timings: LoadTimings?)
   func fail(_ error: ObjectError)
 }
 

@@ -3,29 +3,28 @@ internal import FoundationEssentials
 
 /// Turns a load into a transfer, or says why it cannot be one.
 enum CurlRequestRule {
-  static func transfer(
-    for request: LoadRequest, _ options: CurlLoaderOptions, _ proxies: ProxyRule, _ sent: CurlSentFields
-  ) -> Result<(TransferRequest, URLRule.Location), ObjectError> {
-    let location: URLRule.Location
-    switch request.read.map({ .success($0) }) ?? URLRule.parse(request.location) {
-    case .failure(let refusal): return .failure(ObjectError(.invalidURL, refusal.why))
-    case .success(let read): location = read
+  static func location(of request: LoadRequest) throws(ObjectError) -> URLRule.Location {
+    if let read = request.read { return read }
+    do throws(URLRule.Refusal) { return try URLRule.parse(request.location).get() } catch {
+      throw ObjectError(.invalidURL, error.why)
     }
+  }
+
+  /// - Parameter location: the request's, as it was read.
+  static func transfer(
+    for request: LoadRequest, at location: URLRule.Location, _ options: CurlLoaderOptions, _ proxies: ProxyRule,
+    _ sent: CurlSentFields
+  ) throws(ObjectError) -> TransferRequest {
     guard location.isHTTP, let port = location.effectivePort else {
-      return .failure(
-        ObjectError(.unsupportedScheme, "\(location.scheme) is not loaded over HTTP; give the manager a loader for it.")
-      )
+      throw ObjectError(
+        .unsupportedScheme, "\(location.scheme) is not loaded over HTTP; give the manager a loader for it.")
     }
     if let name = request.fields.refusedName {
-      return .failure(
-        ObjectError(.invalidRequest, "The field \(name.debugDescription) cannot be sent; mend its name or value."))
+      throw ObjectError(
+        .invalidRequest, "The field \(name.debugDescription) cannot be sent; mend its name or value.")
     }
-    if let refusal = refusal(request, location, options) { return .failure(refusal) }
-    let proxy: ProxyRule.Proxy?
-    switch proxies.proxy(for: location) {
-    case .failure(let error): return .failure(error)
-    case .success(let chosen): proxy = chosen
-    }
+    if let refusal = refusal(request, location, options) { throw refusal }
+    let proxy = try proxies.proxy(for: location).get()
     let origin = TransferOrigin(scheme: location.scheme, host: location.host, port: port)
     var transfer = TransferRequest(url: location.text, origin: origin)
     transfer.method = request.method
@@ -36,7 +35,7 @@ enum CurlRequestRule {
     transfer.limitHeadBytes = options.limitHeadBytes
     connect(&transfer, options, by: proxy)
     transfer.addresses = options.hostOverrides[location.host]
-    return .success((transfer, location))
+    return transfer
   }
 
   private static func connect(

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 /// One attempt at a load: the interceptors, the loader and the sink. Reports its end exactly once, unless cancelled.
-final class LoadAttempt: Sendable {
+final class LoadAttempt: SinkListener {
   struct Listener: Sendable {
     var interim: @Sendable (LoadHead) -> Void = { _ in }
     var progress: @Sendable (LoadProgress) -> Void
@@ -15,14 +15,22 @@ final class LoadAttempt: Sendable {
   private struct State: Sendable {
     var isOver = false
     var stop: LoadStop?
-    var timings: LoadTimings?
+    /// Of the response that counts; what another brings is a response that was dropped for a later one.
     var sink: LoadSink?
     var tasks: [Task<Void, Never>] = []
+    /// What was asked for; kept for interceptors only.
+    var request: Boxed<LoadRequest>?
     /// The verdict on the head is still awaited.
     var awaitsVerdict = false
     /// The end that waits for the verdict.
-    var heldOutcome: LoadOutcome?
+    var heldEnd: Boxed<(outcome: LoadOutcome, timings: LoadTimings?)>?
     var verdictRetries = 0
+  }
+
+  /// What only interceptors make necessary: the state is the smaller without it.
+  private final class Boxed<Value: Sendable>: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
   }
 
   private let loaders: [any Loader]
@@ -50,14 +58,18 @@ final class LoadAttempt: Sendable {
 
   /// Nothing is reported from now on, and the loader is told to stop.
   func cancel() {
-    let old = state.withLock { state in
+    if let old = close() { letGo(old) }
+  }
+
+  /// What it was until now, to the first that ends it.
+  private func close() -> State? {
+    state.withLock { state in
+      guard !state.isOver else { return nil }
       let old = state
+      state = State()
       state.isOver = true
-      state.heldOutcome = nil
       return old
     }
-    guard !old.isOver else { return }
-    letGo(old)
   }
 
   private func letGo(_ state: State) {
@@ -68,7 +80,7 @@ final class LoadAttempt: Sendable {
 
   private func add(_ task: Task<Void, Never>) {
     let isOver = state.withLock { state in
-      state.tasks.append(task)
+      if !state.isOver { state.tasks.append(task) }
       return state.isOver
     }
     if isOver { task.cancel() }
@@ -134,26 +146,34 @@ final class LoadAttempt: Sendable {
 
   /// nil: cancelled meanwhile.
   private func open(_ request: LoadRequest, _ plan: IntakePlan) -> LoadSink? {
-    let round = state.withLock { $0.verdictRetries }
-    let sink = LoadSink(
-      plan,
-      LoadSink.Listener(
-        interim: listener.interim, head: { [self] head in judge(head, request) }, progress: listener.progress,
-        end: { [self] outcome in take(outcome, of: round) },
-        measured: { [self] timings in note(timings, of: round) }))
+    let sink = LoadSink(plan, self)
+    let isReviewed = !interceptors.isEmpty
     let isOver = state.withLock { state in
-      if !state.isOver { state.sink = sink }
+      if !state.isOver {
+        state.sink = sink
+        state.request = isReviewed ? Boxed(request) : nil
+      }
       return state.isOver
     }
     return isOver ? nil : sink
   }
 
+  // MARK: What the sink hears
+
+  func interimCame(_ head: LoadHead) { listener.interim(head) }
+
+  func bytesCame(_ progress: LoadProgress) { listener.progress(progress) }
+
   // MARK: After the head
 
-  private func judge(_ head: LoadHead, _ request: LoadRequest) {
+  func headCame(_ head: LoadHead, to sink: LoadSink) {
     guard !interceptors.isEmpty else { return }
-    state.withLock { $0.awaitsVerdict = true }
-    add(Task { [self] in await ask(head, request) })
+    let request = state.withLock { state -> LoadRequest? in
+      guard state.sink === sink else { return nil }
+      state.awaitsVerdict = true
+      return state.request?.value
+    }
+    if let request { add(Task { [self] in await ask(head, request) }) }
   }
 
   private func ask(_ head: LoadHead, _ request: LoadRequest) async {
@@ -174,9 +194,9 @@ final class LoadAttempt: Sendable {
     }
     let held = state.withLock { state in
       state.awaitsVerdict = false
-      return state.heldOutcome
+      return state.heldEnd?.value
     }
-    if let held { end(held) }
+    if let held { end(held.outcome, held.timings) }
   }
 
   private func retry(_ request: LoadRequest, _ head: LoadHead) {
@@ -184,7 +204,7 @@ final class LoadAttempt: Sendable {
       let old = state
       state.stop = nil
       state.sink = nil
-      state.heldOutcome = nil
+      state.heldEnd = nil
       state.awaitsVerdict = false
       state.verdictRetries += 1
       return (old, state.verdictRetries <= Self.limitVerdictRetries)
@@ -201,37 +221,23 @@ final class LoadAttempt: Sendable {
 
   // MARK: The end
 
-  private func note(_ timings: LoadTimings, of round: Int) {
-    state.withLock { state in
-      if state.verdictRetries == round { state.timings = timings }
-    }
-  }
-
-  /// - Parameter round: how many requests were asked for instead before; a response that was dropped for a later one
-  ///   may have been ending just then.
-  private func take(_ outcome: LoadOutcome, of round: Int) {
+  func ended(_ outcome: LoadOutcome, _ timings: LoadTimings?, from sink: LoadSink) {
     let isTheEnd = state.withLock { state in
-      guard state.verdictRetries == round else { return false }
-      if state.awaitsVerdict { state.heldOutcome = outcome }
+      guard state.sink === sink else { return false }
+      if state.awaitsVerdict { state.heldEnd = Boxed((outcome, timings)) }
       return !state.awaitsVerdict
     }
-    if isTheEnd { end(outcome) }
+    if isTheEnd { end(outcome, timings) }
   }
 
-  private func end(_ outcome: LoadOutcome) {
-    let old = state.withLock { state in
-      let old = state
-      state = State()
-      state.isOver = true
-      return old
-    }
-    guard !old.isOver else { return }
+  private func end(_ outcome: LoadOutcome, _ timings: LoadTimings? = nil) {
+    guard let old = close() else { return }
     // A loader that brought a whole answer has ended by itself.
     if case .failure = outcome {
       letGo(old)
       listener.end(outcome, nil)
     } else {
-      listener.end(outcome, old.timings)
+      listener.end(outcome, timings)
     }
   }
 }
@@ -239,7 +245,7 @@ final class LoadAttempt: Sendable {
 extension Loader {
   /// Spares the common case a `URL`.
   fileprivate func accepts(_ request: LoadRequest) -> Bool {
-    if self is CurlLoader { return request.isHTTP }
+    if type(of: self) == CurlLoader.self { return request.isHTTP }
     return request.url.map { accepts($0) } ?? false
   }
 }

@@ -9,25 +9,16 @@ public import FoundationEssentials
 /// Whoever calls takes the intake out of the lock, works on it, and puts it back: no lock is held while bytes are
 /// inflated or written.
 public final class LoadSink: Sendable {
-  /// What the manager's side hears of, on the loader's thread (the end also on the I/O pool).
-  struct Listener: Sendable {
-    var interim: @Sendable (LoadHead) -> Void = { _ in }
-    var head: @Sendable (LoadHead) -> Void = { _ in }
-    var progress: @Sendable (LoadProgress) -> Void = { _ in }
-    var end: @Sendable (LoadOutcome) -> Void
-    var measured: @Sendable (LoadTimings) -> Void = { _ in }
-  }
-
-  private struct State: ~Copyable, Sendable {
-    var intake: BodyIntake?
-    var listener: Listener?
+  private struct State: Sendable {
+    var intake: HeldIntake?
+    var listener: (any SinkListener)?
     var isBusy = false
   }
 
   private let state: Lock<State>
 
-  init(_ plan: IntakePlan, _ listener: Listener) {
-    state = Lock(State(intake: BodyIntake(plan), listener: listener))
+  init(_ plan: consuming IntakePlan, _ listener: any SinkListener) {
+    state = Lock(State(intake: HeldIntake(BodyIntake(plan)), listener: listener))
   }
 
   /// A sink for the test of a loader: takes what it brings as the manager would, and tells how the load ended.
@@ -37,15 +28,7 @@ public final class LoadSink: Sendable {
     var plan = IntakePlan()
     plan.method = request.method
     plan.limitBytes = request.limitBytes
-    self.init(
-      plan,
-      Listener { outcome in
-        switch outcome {
-        case .body(let head, .memory(let data)), .status(let head, start: let data): end(.success((head, data)))
-        case .body(let head, .pending), .notModified(let head): end(.success((head, Data())))
-        case .failure(let error): end(.failure(error))
-        }
-      })
+    self.init(plan, EndListener(end))
   }
 
   /// False once nobody wants the load; what is given afterwards is dropped.
@@ -66,34 +49,62 @@ public final class LoadSink: Sendable {
         throw ObjectError(.transport, "The loader broke its contract: an interim head of status \(head.status).")
       }
     }
-    listener?.interim(head)
+    listener?.interimCame(head)
   }
 
   /// The final response's head.
   public func head(_ head: LoadHead) {
     let listener = use { intake throws(ObjectError) in try intake.take(head) }
-    listener?.head(head)
+    listener?.headCame(head, to: self)
   }
 
   /// Bytes as they came over the wire.
   public func append(_ data: Data) { append(data.bytes) }
 
   /// Bytes as they came over the wire.
-  public func append(_ bytes: RawSpan) {
+  public func append(_ bytes: RawSpan) { _ = take(bytes) }
+
+  /// What a sink says to more bytes.
+  enum Appetite: Sendable {
+    case more
+    /// As `isFull`.
+    case full
+    /// As not `isWanted`.
+    case none
+  }
+
+  /// Bytes as they came over the wire.
+  func take(_ bytes: RawSpan) -> Appetite {
     var progress = LoadProgress(receivedBytes: 0, expectedBytes: nil)
+    var isFull = false
     let listener = use { intake throws(ObjectError) in
       try intake.take(bytes)
       progress = intake.progress
+      isFull = intake.queue?.isFull ?? false
     }
-    listener?.progress(progress)
+    guard let listener else { return .none }
+    listener.bytesCame(progress)
+    return isFull ? .full : .more
   }
 
-  /// What the load took; right before `finish`.
-  func measured(_ timings: LoadTimings) { state.withLock { $0.listener }?.measured(timings) }
-
   /// The body is complete, as far as the loader can tell.
-  public func finish() {
-    use { intake throws(ObjectError) in try intake.finish { [self] outcome in end(outcome) } }
+  public func finish() { finish(nil) }
+
+  /// - Parameter timings: what the load took; nil: the loader does not measure.
+  func finish(_ timings: LoadTimings?) {
+    var ending: BodyIntake.Ending?
+    let listener = use { intake throws(ObjectError) in ending = try intake.finish() }
+    guard listener != nil, let ending else { return }
+    switch ending {
+    case .now(let outcome): end(outcome, timings)
+    case .written(let head, let queue):
+      queue.finish { [self] result in
+        switch result {
+        case .success(let body): end(.body(head, body), timings)
+        case .failure(let error): end(.failure(error))
+        }
+      }
+    }
   }
 
   public func fail(_ error: ObjectError) { end(.failure(error)) }
@@ -103,53 +114,84 @@ public final class LoadSink: Sendable {
 
   // MARK: The intake
 
-  private var queue: AppendQueue? { state.withLock { $0.intake?.queue } }
+  private var queue: AppendQueue? { state.withLock { $0.intake?.intake.queue } }
 
   /// Gives the intake to `work`, then puts it back. nil: the sink has ended, now or before.
   @discardableResult private func use(
     _ work: (inout BodyIntake) throws(ObjectError) -> Void
-  ) -> Listener? {
-    var intake: BodyIntake?
-    let isBusy = state.withLock { state in
-      if state.isBusy { return true }
+  ) -> (any SinkListener)? {
+    let (taken, isBusy) = state.withLock { state -> (HeldIntake?, Bool) in
+      if state.isBusy { return (nil, true) }
       state.isBusy = state.intake != nil
-      swap(&intake, &state.intake)
-      return false
+      return (state.intake.take(), false)
     }
     if isBusy {
       fail(ObjectError(.transport, "The loader broke its contract: two calls at once."))
       return nil
     }
-    guard var taken = intake.take() else { return nil }
+    guard let taken else { return nil }
     do {
-      try work(&taken)
+      try work(&taken.intake)
     } catch {
       end(.failure(error))
       return nil
     }
-    intake = consume taken
     let listener = state.withLock { state in
       state.isBusy = false
       // Ended meanwhile: the intake stays out here and is dropped, with its unfinished entry, outside the lock.
-      if state.listener != nil { swap(&intake, &state.intake) }
+      if state.listener != nil { state.intake = taken }
       return state.listener
     }
-    intake?.abort()
+    if listener == nil { taken.intake.abort() }
     return listener
   }
 
-  private func end(_ outcome: LoadOutcome) { letGo()?.end(outcome) }
+  private func end(_ outcome: LoadOutcome, _ timings: LoadTimings? = nil) {
+    letGo()?.ended(outcome, timings, from: self)
+  }
 
   /// The listener, to the first that ends the load.
-  private func letGo() -> Listener? {
-    var intake: BodyIntake?
-    let listener = state.withLock { state in
-      let listener = state.listener
-      state.listener = nil
-      swap(&intake, &state.intake)
-      return listener
+  private func letGo() -> (any SinkListener)? {
+    let (listener, intake) = state.withLock { state in
+      (state.listener.take(), state.intake.take())
     }
-    intake?.abort()
+    intake?.intake.abort()
     return listener
+  }
+}
+
+/// The manager's side of a load; called on the loader's thread, the end also on the I/O pool.
+protocol SinkListener: AnyObject, Sendable {
+  func interimCame(_ head: LoadHead)
+  func headCame(_ head: LoadHead, to sink: LoadSink)
+  func bytesCame(_ progress: LoadProgress)
+  /// Once, and last.
+  func ended(_ outcome: LoadOutcome, _ timings: LoadTimings?, from sink: LoadSink)
+}
+
+/// An intake that can be handed on without moving it.
+///
+/// Sound although unchecked: it is in the sink's lock, or with the one call that took it out of there.
+private final class HeldIntake: @unchecked Sendable {
+  var intake: BodyIntake
+  init(_ intake: consuming BodyIntake) { self.intake = intake }
+}
+
+/// Hears of the end only.
+private final class EndListener: SinkListener {
+  private let end: @Sendable (Result<(LoadHead, Data), ObjectError>) -> Void
+
+  init(_ end: @escaping @Sendable (Result<(LoadHead, Data), ObjectError>) -> Void) { self.end = end }
+
+  func interimCame(_ head: LoadHead) {}
+  func headCame(_ head: LoadHead, to sink: LoadSink) {}
+  func bytesCame(_ progress: LoadProgress) {}
+
+  func ended(_ outcome: LoadOutcome, _ timings: LoadTimings?, from sink: LoadSink) {
+    switch outcome {
+    case .body(let head, .memory(let data)), .status(let head, start: let data): end(.success((head, data)))
+    case .body(let head, .pending), .notModified(let head): end(.success((head, Data())))
+    case .failure(let error): end(.failure(error))
+    }
   }
 }

@@ -11,9 +11,24 @@ public protocol Loader: Sendable {
 
 /// How the manager calls a load off. Calling it after the end does nothing.
 public struct LoadStop: Sendable {
-  let stop: @Sendable () -> Void
+  private let load: any StoppableLoad
 
-  public init(_ stop: @escaping @Sendable () -> Void) { self.stop = stop }
+  public init(_ stop: @escaping @Sendable () -> Void) { load = CalledStop(stop) }
+
+  init(_ load: any StoppableLoad) { self.load = load }
+
+  func stop() { load.stop() }
+}
+
+/// A load that needs no closure to be called off.
+protocol StoppableLoad: AnyObject, Sendable {
+  func stop()
+}
+
+private final class CalledStop: StoppableLoad {
+  private let call: @Sendable () -> Void
+  init(_ call: @escaping @Sendable () -> Void) { self.call = call }
+  func stop() { call() }
 }
 
 /// A loader written as one async function: returning is the end, throwing is failure, task cancellation is the stop.

@@ -317,7 +317,7 @@ final class RecordingTarget: CurlLoadTarget {
 
   let record = Watched(Record())
   private let wants: @Sendable (Record) -> Bool
-  let isFull: Bool
+  private let isFull: Bool
 
   init(isFull: Bool = false, isWanted: @escaping @Sendable (Record) -> Bool = { _ in true }) {
     self.isFull = isFull
@@ -337,13 +337,19 @@ final class RecordingTarget: CurlLoadTarget {
   func interim(_ head: LoadHead) { note("interim") { $0.interims.append(head) } }
   func head(_ head: LoadHead) { note("head") { $0.heads.append(head) } }
 
-  func append(_ bytes: RawSpan) {
+  func take(_ bytes: RawSpan) -> LoadSink.Appetite {
+    guard isWanted else { return .none }
     let copy = bytes.withUnsafeBytes { Array($0) }
     note("append") { $0.body += copy }
+    return isFull ? .full : .more
   }
 
-  func measured(_ timings: LoadTimings) { record.update { $0.timings = timings } }
-  func finish() { note("finish") { $0.isOpen = false } }
+  func finish(_ timings: LoadTimings?) {
+    note("finish") { record in
+      record.timings = timings
+      record.isOpen = false
+    }
+  }
 
   func fail(_ error: ObjectError) {
     note("fail") { record in

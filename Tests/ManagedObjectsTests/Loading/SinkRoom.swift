@@ -15,11 +15,22 @@ struct SinkRoom {
     var plan = IntakePlan()
     plan.onFault = { [faults] in faults.append($0) }
     change(&plan)
-    sink = LoadSink(
-      plan,
-      LoadSink.Listener(
-        head: { [heads] in heads.append($0) }, progress: { [progress] in progress.append($0) },
-        end: { [outcomes] in outcomes.append($0) }))
+    sink = LoadSink(plan, Hearing(heads: heads, progress: progress, outcomes: outcomes))
+  }
+
+  private final class Hearing: SinkListener {
+    let heads: Collector<LoadHead>
+    let progress: Collector<LoadProgress>
+    let outcomes: Collector<LoadOutcome>
+
+    init(heads: Collector<LoadHead>, progress: Collector<LoadProgress>, outcomes: Collector<LoadOutcome>) {
+      (self.heads, self.progress, self.outcomes) = (heads, progress, outcomes)
+    }
+
+    func interimCame(_ head: LoadHead) {}
+    func headCame(_ head: LoadHead, to sink: LoadSink) { heads.append(head) }
+    func bytesCame(_ progress: LoadProgress) { self.progress.append(progress) }
+    func ended(_ outcome: LoadOutcome, _ timings: LoadTimings?, from sink: LoadSink) { outcomes.append(outcome) }
   }
 
   /// Head, bytes and end in one go.
