@@ -100,9 +100,23 @@ public final class ObjectManager: Sendable {
     for request: ObjectRequest, at target: URL, replacing: Bool = false,
     progress: (@Sendable (LoadProgress) -> Void)? = nil
   ) async throws(ObjectError) -> Answer<URL> {
-    let output = try OutputTarget(target, replacing: replacing)
-    return try await core.answer(request, output.decoder, output: output, progress)
+    let output = try OutputTarget(target, replacing: replacing, numbers: core.numbers)
+    let decoder = output.decoder(giving: target, isInline: core.backend == nil)
+    return try await core.answer(request, decoder, output: output, progress)
   }
+
+  /// The same for a path, absolute or from where the process is.
+  package nonisolated(nonsending) func file(
+    for request: ObjectRequest, atPath path: String, replacing: Bool,
+    progress: (@Sendable (LoadProgress) -> Void)?
+  ) async throws(ObjectError) -> Answer<Void> {
+    let output = try OutputTarget(path, replacing: replacing, numbers: core.numbers)
+    let decoder = output.decoder(giving: (), isInline: core.backend == nil)
+    return try await core.answer(request, decoder, output: output, progress)
+  }
+
+  /// Faults of the cache, each told once; without the events of loads, which cost time.
+  package func cacheFaults() -> AsyncStream<ObjectEvent> { core.events.stream(bufferingNewest: 16) }
 
   /// The HTTP answer itself, whatever its status, for those who want no object: any method, through the same cache,
   /// loaders and transfer slots. Equal GETs that overlap share one exchange; nothing is tried again by itself.

@@ -17,7 +17,7 @@ struct Fetch: Sendable {
   /// - Parameter progress: called on any thread.
   /// - Returns: how it ended, and the body where the target is `.body`.
   func run(
-    _ line: InputLine, target: Target, progress: @escaping @Sendable (LoadProgress) -> Void
+    _ line: InputLine, target: Target, progress: (@Sendable (LoadProgress) -> Void)?
   ) async -> (outcome: Outcome, body: Loaded?) {
     let start = ContinuousClock.now
     let request = request(for: line.url)
@@ -35,7 +35,7 @@ struct Fetch: Sendable {
   }
 
   private func get(
-    _ request: ObjectRequest, _ target: Target, _ progress: @escaping @Sendable (LoadProgress) -> Void,
+    _ request: ObjectRequest, _ target: Target, _ progress: (@Sendable (LoadProgress) -> Void)?,
     _ outcome: inout Outcome
   ) async throws(ObjectError) -> Loaded? {
     switch target {
@@ -46,8 +46,7 @@ struct Fetch: Sendable {
     case .cacheOnly:
       outcome.take(try await manager.answer(for: request, decodedBy: .length, progress: progress))
     case .file(let path):
-      let url = URL(filePath: path, directoryHint: .notDirectory)
-      outcome.take(try await manager.file(for: request, at: url, replacing: options.force, progress: progress))
+      outcome.take(try await manager.file(for: request, atPath: path, replacing: options.force, progress: progress))
       outcome.file = path
     }
     return nil

@@ -4,7 +4,7 @@ internal import ManagedObjects
 /// The run of `mobj get`.
 ///
 /// One task does all the talking: it takes what its children tell (a line of the list, the end of a job, a tick), keeps
-/// at most `--jobs` jobs on their way, and alone writes to the outputs. Of a list it holds one line ahead.
+/// at most `--jobs` jobs on their way, and alone writes to the outputs. Of a list it holds one piece ahead.
 struct Get {
   private let options: GetOptions
   private let fetch: Fetch
@@ -19,6 +19,8 @@ struct Get {
   private var failedFile: FailedFile?
   /// The URLs of the command line that have not begun.
   private var urls: ArraySlice<String>
+  /// Lines of the list that have not begun.
+  private var lines: ArraySlice<InputLine> = []
   private var begun = 0
   private var running = 0
   private var isReading = false
@@ -44,10 +46,10 @@ struct Get {
 
   /// Runs to the end, or until interrupted. - Returns: the exit status.
   mutating func run(until interrupt: Interrupt) async -> Int32 {
-    let events = fetch.manager.events()
+    let faults = fetch.manager.cacheFaults()
     let interruption = interrupt.arrival
     await withTaskGroup(of: Step.self) { group in
-      group.addTask { await Step.firstFault(in: events) }
+      group.addTask { await Step.firstFault(in: faults) }
       group.addTask { await Step.interruption(interruption) }
       if !options.quiet { group.addTask { await Step.tick() } }
       begin(&group)
@@ -65,9 +67,9 @@ struct Get {
 
   private mutating func take(_ step: Step, _ group: inout TaskGroup<Step>) {
     switch step {
-    case .line(let line):
+    case .lines(let lines):
       isReading = false
-      begin(line, &group)
+      self.lines = lines[...]
     case .listEnded: endList()
     case .listBroken(let fault):
       console.note("mobj: \(options.input ?? "") cannot be read: \(fault.text)")
@@ -87,15 +89,18 @@ struct Get {
 
   // MARK: Jobs
 
-  /// Begins jobs while there is room: the command line's URLs first, then a line of the list at a time.
+  /// Begins jobs while there is room: the command line's URLs first, then the lines of the list.
   private mutating func begin(_ group: inout TaskGroup<Step>) {
-    while !isStopping, running < options.jobs, let url = urls.popFirst() {
-      begin(InputLine(url: url, problem: nil, weight: Self.weight(of: url)), &group)
-    }
+    while !isStopping, running < options.jobs, let line = nextLine() { begin(line, &group) }
     guard !isStopping, running < options.jobs, !isReading, !hasListEnded else { return }
     guard let list else { return endList() }
     isReading = true
-    group.addTask { await Step.nextLine(of: list) }
+    group.addTask { await Step.nextLines(of: list) }
+  }
+
+  private mutating func nextLine() -> InputLine? {
+    guard let url = urls.popFirst() else { return lines.popFirst() }
+    return InputLine(url: url, problem: nil, weight: Self.weight(of: url))
   }
 
   private mutating func begin(_ line: InputLine, _ group: inout TaskGroup<Step>) {
@@ -105,10 +110,17 @@ struct Get {
     if failedFile != nil { failedLines.began(job, line) }
     scoreboard.began(job, weight: line.weight)
     let target = target(for: line)
-    group.addTask { [fetch, scoreboard] in
-      let ended = await fetch.run(line, target: target) { scoreboard.progressed(job, to: $0) }
+    let progress = progress(of: job)
+    group.addTask { [fetch] in
+      let ended = await fetch.run(line, target: target, progress: progress)
       return .jobEnded(job, ended.outcome, body: ended.body)
     }
+  }
+
+  /// nil: it is shown to nobody.
+  private func progress(of job: Int) -> (@Sendable (LoadProgress) -> Void)? {
+    if options.quiet { return nil }
+    return { [scoreboard] in scoreboard.progressed(job, to: $0) }
   }
 
   private mutating func target(for line: InputLine) -> Fetch.Target {

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Reads a list piece by piece, on a queue of its own, since a pipe may be silent for hours.
 ///
-/// Never more than one piece of it is in memory, however long the list.
+/// Never more than one piece of it is in memory, and the lines of one, however long the list.
 actor InputLines {
   private static let pieceBytes = 65_536
 
@@ -42,17 +42,15 @@ actor InputLines {
   /// Bytes still to come, where that is known.
   nonisolated var bytesToRead: Int? { descriptor.bytesToRead }
 
-  /// The next URL; nil at the end, or after `stop`.
-  func next() throws(Descriptor.Fault) -> InputLine? {
+  /// The next URLs, as many as have come; none at the end, or after `stop`.
+  func next() throws(Descriptor.Fault) -> [InputLine] {
     while true {
-      if let line = cutter.next() { return line }
-      guard descriptor.wait(for: POLLIN, orToRead: stopped) else { return nil }
+      guard descriptor.wait(for: POLLIN, orToRead: stopped) else { return [] }
       let piece = try descriptor.read(atMost: Self.pieceBytes)
-      if piece.isEmpty {
-        cutter.end()
-        return cutter.next()
-      }
-      cutter.append(piece[...])
+      if piece.isEmpty { cutter.end() } else { cutter.append(piece[...]) }
+      var lines: [InputLine] = []
+      while let line = cutter.next() { lines.append(line) }
+      if piece.isEmpty || !lines.isEmpty { return lines }
     }
   }
 

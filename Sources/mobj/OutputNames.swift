@@ -17,7 +17,11 @@ struct OutputNames {
 
   mutating func name(for url: String) -> String {
     let base = Self.base(of: url)
-    guard let last = given[base.hashValue] else { return take(base) }
+    let hash = base.hashValue
+    guard let last = given[hash] else {
+      given[hash] = 1
+      return base
+    }
     var number = last + 1
     var name = Self.numbered(base, number)
     // A URL may have been named "a-2" of its own.
@@ -25,11 +29,7 @@ struct OutputNames {
       number += 1
       name = Self.numbered(base, number)
     }
-    given[base.hashValue] = number
-    return take(name)
-  }
-
-  private mutating func take(_ name: String) -> String {
+    given[hash] = number
     given[name.hashValue] = 1
     return name
   }
@@ -43,7 +43,9 @@ struct OutputNames {
 
   /// The name that a URL asks for.
   static func base(of url: String) -> String {
-    let name = cut(safe(decoded(lastComponent(of: url))), to: limitBytes)
+    let last = lastComponent(of: url)
+    let isPlain = last.count <= limitBytes && last.allSatisfy { (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "%") }
+    let name = isPlain ? String(Substring(last)) : cut(safe(decoded(last)), to: limitBytes)
     return name.isEmpty || name == "." || name == ".." ? "index" : name
   }
 

@@ -2,7 +2,7 @@ internal import ManagedObjects
 
 /// What the run's task is told by its children, one each.
 enum Step: Sendable {
-  case line(InputLine)
+  case lines([InputLine])
   case listEnded
   case listBroken(Descriptor.Fault)
   case jobEnded(Int, Outcome, body: Loaded?)
@@ -12,10 +12,10 @@ enum Step: Sendable {
   /// A child had nothing to tell before it was called off.
   case nothing
 
-  static func nextLine(of list: InputLines) async -> Step {
+  static func nextLines(of list: InputLines) async -> Step {
     do throws(Descriptor.Fault) {
-      guard let line = try await list.next() else { return .listEnded }
-      return .line(line)
+      let lines = try await list.next()
+      return lines.isEmpty ? .listEnded : .lines(lines)
     } catch {
       return .listBroken(error)
     }

@@ -176,7 +176,8 @@ extension Core {
   private func facts(_ head: LoadHead, _ key: HandlerKey, _ times: LoadTimes) -> EntryFacts {
     EntryFacts(
       head: StoreRule.stored(head), requestTime: times.request, responseTime: times.response,
-      varying: StoreRule.varying(head: head, requestFields: key.fields, secrets: secrets))
+      varying: StoreRule.varying(head: head, requestFields: key.fields, secrets: secrets),
+      generation: numbers.next())
   }
 
   func mayStore(_ head: LoadHead, _ key: HandlerKey) -> Bool {

@@ -11,6 +11,7 @@ final class Core: Sendable {
   let memory: MemoryCache
   let users = UserRegistry()
   let events = EventHub()
+  let numbers = UniqueNumbers()
   let filePool: WorkerPool
   let decodePool: WorkerPool
   let scopes: ScopeRule
@@ -189,6 +190,8 @@ final class Core: Sendable {
     var plan = intakePlan(job.key.id, job.request)
     plan.isConditional = job.isConditional
     plan.open = { [self] head in open(job, head) }
+    // Nobody but the file is to have it.
+    if backend == nil, job.output != nil { plan.limits.inMemoryBytes = 0 }
     return plan
   }
 

@@ -2,33 +2,49 @@ internal import FoundationEssentials
 
 /// A file that a caller wants the bytes in: written under a temporary name beside it, then renamed, so that a whole file
 /// or none is there.
-struct OutputTarget: Sendable {
-  let url: URL
-  private let isReplacing: Bool
+///
+/// All is done by the path as the caller gave it: a folder that is held open for each of many requests costs more system
+/// calls than the file itself, and there may be more requests than a process may have open files.
+final class OutputTarget: Sendable {
+  private let path: String
+  /// Up to the file's name: "/home/joe/", "pictures/", or "" for a file where the process is.
   private let folder: String
-  private let name: String
+  private let isReplacing: Bool
+  private let numbers: UniqueNumbers
   private let files: any FileSystem
 
   /// - Parameter replacing: what is there already is replaced; else it is an error, now and at the end.
-  init(_ target: URL, replacing: Bool, files: any FileSystem = PosixFileSystem()) throws(ObjectError) {
-    let path = target.path
-    guard target.isFileURL, let slash = path.lastIndex(of: "/"), path.index(after: slash) < path.endIndex else {
-      throw ObjectError(.outputFailed, "“\(path)” does not name a file; give the URL of one.")
-    }
-    url = target
+  init(
+    _ path: String, replacing: Bool, numbers: UniqueNumbers, files: any FileSystem = PosixFileSystem()
+  ) throws(ObjectError) {
+    let bytes = path.utf8
+    let start = bytes.lastIndex(of: Byte.slash).map { bytes.index(after: $0) } ?? bytes.startIndex
+    guard start < bytes.endIndex, !bytes.contains(0) else { throw Self.noFile(path) }
+    self.path = path
+    folder = String(path[..<start])
     isReplacing = replacing
-    folder = slash == path.startIndex ? "/" : String(path[..<slash])
-    name = String(path[path.index(after: slash)...])
+    self.numbers = numbers
     self.files = files
     // A folder that is missing is found out here as well, before anything is loaded.
-    if try isTaken(), !replacing { throw exists }
+    if !replacing, try isTaken() { throw exists }
+    do throws(FileFault) { _ = try files.info(of: FilePath(folder + "."), in: .workingFolder) } catch {
+      throw failed(error)
+    }
+  }
+
+  convenience init(_ target: URL, replacing: Bool, numbers: UniqueNumbers) throws(ObjectError) {
+    guard target.isFileURL else { throw Self.noFile(target.path) }
+    try self.init(target.path, replacing: replacing, numbers: numbers)
   }
 
   /// Hands out the file, as the object that was asked for. Belongs to one caller: never shared, never kept.
-  var decoder: ObjectDecoder<URL> {
-    ObjectDecoder("file \(UInt64.random(in: .min ... .max)) \(url.path)", isInline: false, isKept: false) { loaded in
-      try place(loaded)
-      return url
+  /// - Parameters:
+  ///   - object: what stands for the file.
+  ///   - isInline: all that is left to do is a rename.
+  func decoder<Object: Sendable>(giving object: Object, isInline: Bool) -> ObjectDecoder<Object> {
+    ObjectDecoder("file " + String(numbers.next(), radix: 16), isInline: isInline, isKept: false) { loaded in
+      try self.place(loaded)
+      return object
     }
   }
 
@@ -36,12 +52,10 @@ struct OutputTarget: Sendable {
   func begin() throws -> EntryWriter { EntryWriter(try makeWriter()) }
 
   private func makeWriter() throws(ObjectError) -> OutputWriter {
-    let random = UInt64.random(in: .min ... .max)
-    let temporary = FilePath(".\(hexadecimal((0..<8).map { UInt8(truncatingIfNeeded: random >> (8 * $0)) })).part")
+    let temporary = FilePath("\(folder).\(String(numbers.next(), radix: 16)).part")
     do throws(FileFault) {
-      let folder = try files.openFolder(at: folder)
-      let file = try files.open(temporary, in: folder, .create(permissions: 0o666))
-      return OutputWriter(files, folder, file, temporary, failed)
+      let file = try files.open(temporary, in: .workingFolder, .create(permissions: 0o666))
+      return OutputWriter(OutputFile(of: self, file, temporary))
     } catch {
       throw failed(error)
     }
@@ -55,7 +69,7 @@ struct OutputTarget: Sendable {
       for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
         try writer.append(bytes.bytes.extracting(start..<min(bytes.count, start + (1 << 20))))
       }
-      guard try writer.finish(EntryFacts(head: loaded.head)).move(to: self) else { throw exists }
+      guard try writer.finish(nil).move(to: self) else { throw exists }
     } catch {
       writer.abort()
       throw error
@@ -64,17 +78,14 @@ struct OutputTarget: Sendable {
 
   /// Gives a finished file the target's name. False: it is not in the target's folder.
   fileprivate func take(
-    _ file: borrowing OpenFile, _ temporary: FilePath, in other: borrowing OpenFile
+    _ file: borrowing OpenFile, _ temporary: FilePath, of other: OutputTarget
   ) throws(ObjectError) -> Bool {
-    let target = FilePath(name)
+    guard folder == other.folder else { return false }
     do throws(FileFault) {
-      let mine = try files.openFolder(at: folder)
-      let (left, right) = (try files.info(of: mine), try files.info(of: other))
-      guard left.device == right.device, left.inode == right.inode else { return false }
       if isReplacing {
-        try files.rename(temporary, to: target, in: mine)
+        try files.rename(temporary, to: FilePath(path), in: .workingFolder)
       } else {
-        try name(file, temporary, target, mine)
+        try name(file, temporary)
       }
       return true
     } catch {
@@ -83,43 +94,48 @@ struct OutputTarget: Sendable {
   }
 
   /// A rename that replaces nothing; by a second name where the file system cannot.
-  private func name(
-    _ file: borrowing OpenFile, _ temporary: FilePath, _ target: FilePath, _ folder: borrowing OpenFile
-  ) throws(FileFault) {
-    do throws(FileFault) { return try files.renameNew(temporary, to: target, in: folder) } catch {
+  private func name(_ file: borrowing OpenFile, _ temporary: FilePath) throws(FileFault) {
+    let target = FilePath(path)
+    do throws(FileFault) { return try files.renameNew(temporary, to: target, in: .workingFolder) } catch {
       guard error.isUnsupported else { throw error }
     }
-    try files.link(file, to: target, in: folder)
-    try files.remove(temporary, in: folder)
+    try files.link(file, to: target, in: .workingFolder)
+    try files.remove(temporary, in: .workingFolder)
   }
 
   private func isTaken() throws(ObjectError) -> Bool {
     do throws(FileFault) {
-      let open = try files.openFolder(at: folder)
-      return try files.hasFile(FilePath(name), in: open)
+      _ = try files.info(of: FilePath(path), in: .workingFolder)
+      return true
     } catch {
+      if error.isMissing { return false }
       throw failed(error)
     }
   }
 
+  fileprivate func write(_ bytes: RawSpan, to file: borrowing OpenFile, at offset: Int) throws(ObjectError) {
+    do throws(FileFault) { try files.writeAll(bytes, to: file, at: offset) } catch { throw failed(error) }
+  }
+
+  fileprivate func data(of file: borrowing OpenFile, count: Int) throws(ObjectError) -> Data {
+    if count == 0 { return Data() }
+    do throws(FileFault) { return try files.map(file, count: count, isWritable: false).data(0..<count) } catch {
+      throw failed(error)
+    }
+  }
+
+  fileprivate func remove(_ temporary: FilePath) { try? files.remove(temporary, in: .workingFolder) }
+
+  private static func noFile(_ path: String) -> ObjectError {
+    ObjectError(.outputFailed, "“\(path)” does not name a file; give the URL of one.")
+  }
+
   private var exists: ObjectError {
-    ObjectError(.outputExists, "“\(url.path)” exists already; choose another name, or ask to replace it.")
+    ObjectError(.outputExists, "“\(path)” exists already; choose another name, or ask to replace it.")
   }
 
   private func failed(_ fault: FileFault) -> ObjectError {
-    ObjectError(.outputFailed, "“\(url.path)” cannot be written: \(fault).", underlying: fault)
-  }
-}
-
-extension FileSystem {
-  fileprivate func hasFile(_ path: FilePath, in folder: borrowing OpenFile) throws(FileFault) -> Bool {
-    do throws(FileFault) {
-      _ = try info(of: path, in: folder)
-      return true
-    } catch {
-      if error.isMissing { return false }
-      throw error
-    }
+    ObjectError(.outputFailed, "“\(path)” cannot be written: \(fault).", underlying: fault)
   }
 }
 
@@ -128,12 +144,7 @@ private final class OutputWriter: EntryWriting {
   private let file: OutputFile
   private let count = Lock(0)
 
-  init(
-    _ files: any FileSystem, _ folder: consuming OpenFile, _ file: consuming OpenFile, _ temporary: FilePath,
-    _ failed: @escaping @Sendable (FileFault) -> ObjectError
-  ) {
-    self.file = OutputFile(files, folder, file, temporary, failed)
-  }
+  init(_ file: OutputFile) { self.file = file }
 
   func append(_ bytes: RawSpan) throws(ObjectError) {
     let start = count.withLock { $0 }
@@ -143,7 +154,7 @@ private final class OutputWriter: EntryWriting {
 
   func commit(_ facts: EntryFacts) throws -> any EntryLease { try finish(facts) }
 
-  func finish(_ facts: EntryFacts) throws(ObjectError) -> OutputFile {
+  func finish(_ facts: EntryFacts?) throws(ObjectError) -> OutputFile {
     file.finish(facts, count: count.withLock { $0 })
     return file
   }
@@ -154,44 +165,37 @@ private final class OutputWriter: EntryWriting {
 /// A written file that has not got its name yet. Removed with its last holder, unless it was moved.
 final class OutputFile: EntryLease {
   private struct State: Sendable {
-    var facts = EntryFacts(head: LoadHead())
+    /// nil: nobody asked to have them kept.
+    var facts: EntryFacts?
     var count = 0
     var isGone = false
   }
 
-  private let files: any FileSystem
-  private let folder: OpenFile
+  private let target: OutputTarget
   private let file: OpenFile
   private let temporary: FilePath
-  private let failed: @Sendable (FileFault) -> ObjectError
   private let state = Lock(State())
 
-  fileprivate init(
-    _ files: any FileSystem, _ folder: consuming OpenFile, _ file: consuming OpenFile, _ temporary: FilePath,
-    _ failed: @escaping @Sendable (FileFault) -> ObjectError
-  ) {
-    self.files = files
-    self.folder = folder
+  fileprivate init(of target: OutputTarget, _ file: consuming OpenFile, _ temporary: FilePath) {
+    self.target = target
     self.file = file
     self.temporary = temporary
-    self.failed = failed
   }
 
   deinit { remove() }
 
-  var facts: EntryFacts { state.withLock { $0.facts } }
+  var facts: EntryFacts { state.withLock { $0.facts } ?? EntryFacts(head: LoadHead()) }
   var count: Int { state.withLock { $0.count } }
+  /// It has the name of one target: another has to copy it.
+  var isGone: Bool { state.withLock { $0.isGone } }
 
-  func data() throws -> Data {
-    let count = count
-    return count == 0 ? Data() : try files.map(file, count: count, isWritable: false).data(0..<count)
-  }
+  func data() throws -> Data { try target.data(of: file, count: count) }
 
   fileprivate func write(_ bytes: RawSpan, at offset: Int) throws(ObjectError) {
-    do throws(FileFault) { try files.writeAll(bytes, to: file, at: offset) } catch { throw failed(error) }
+    try target.write(bytes, to: file, at: offset)
   }
 
-  fileprivate func finish(_ facts: EntryFacts, count: Int) {
+  fileprivate func finish(_ facts: EntryFacts?, count: Int) {
     state.withLock { state in
       state.facts = facts
       state.count = count
@@ -199,16 +203,16 @@ final class OutputFile: EntryLease {
   }
 
   /// True: it has the target's name now. Only the first that asks can have it.
-  fileprivate func move(to target: OutputTarget) throws(ObjectError) -> Bool {
+  fileprivate func move(to other: OutputTarget) throws(ObjectError) -> Bool {
     guard begins() else { return false }
     var isMoved = false
     defer { if !isMoved { state.withLock { $0.isGone = false } } }
-    isMoved = try target.take(file, temporary, in: folder)
+    isMoved = try other.take(file, temporary, of: target)
     return isMoved
   }
 
   fileprivate func remove() {
-    if begins() { try? files.remove(temporary, in: folder) }
+    if begins() { target.remove(temporary) }
   }
 
   private func begins() -> Bool {
@@ -216,5 +220,13 @@ final class OutputFile: EntryLease {
       defer { state.isGone = true }
       return !state.isGone
     }
+  }
+}
+
+extension Loaded {
+  /// The bytes are those of a file that has been given its name: whoever wants them in another has to copy them.
+  var isPlaced: Bool {
+    guard case .lease(let lease) = body, type(of: lease) == OutputFile.self else { return false }
+    return (lease as? OutputFile)?.isGone == true
   }
 }

@@ -7,6 +7,9 @@ package struct OpenFile: ~Copyable, Sendable {
   package init(descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }
+
+  /// In the place of a folder: paths are absolute, or begin where the process is (AT_FDCWD of openat(2)). Never closed.
+  static let workingFolder = OpenFile(descriptor: AT_FDCWD)
 }
 
 /// What a system call failed with (errno of intro(2)).
