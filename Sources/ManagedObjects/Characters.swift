@@ -44,6 +44,14 @@ func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
   return rest
 }
 
+/// Whether the bytes are those of the word.
+func isText(_ bytes: ArraySlice<UInt8>, _ word: String) -> Bool {
+  let (bytes, word) = (bytes.span, word.utf8.span)
+  guard bytes.count == word.count else { return false }
+  for index in word.indices where bytes[index] != word[index] { return false }
+  return true
+}
+
 /// tchar of RFC 9110 section 5.6.2.
 func isTokenByte(_ byte: UInt8) -> Bool {
   switch byte {

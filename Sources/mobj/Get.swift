@@ -111,7 +111,8 @@ struct Get {
     scoreboard.began(job, weight: line.weight)
     let target = target(for: line)
     let progress = progress(of: job)
-    group.addTask { [fetch] in
+    // Until it waits for the network it runs here: there is nothing to be handed to another thread.
+    group.addImmediateTask { [fetch] in
       let ended = await fetch.run(line, target: target, progress: progress)
       return .jobEnded(job, ended.outcome, body: ended.body)
     }

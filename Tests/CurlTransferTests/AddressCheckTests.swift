@@ -34,6 +34,15 @@ import Testing
     #expect(check("http://example.com/a"))
   }
 
+  @Test func `a request is for the server of the one before, unless either named a user`() {
+    var known = AddressCheck()
+    let seen = ["http://h/a", "http://h/b", "http://u@h/", "http://u@h/", "http://h/a", "http://h/a"].map { url in
+      _ = known.failure(TransferRequest(url: url, origin: TransferOrigin(scheme: "http", host: "h", port: 80)))
+      return known.isSameServer
+    }
+    #expect(seen == [false, true, false, false, false, true])
+  }
+
   @Test(arguments: [
     // What a lenient parser may make of these stands beside them.
     ("http:///evil/x", "http", "", 80), ("http:///evil/x", "http", "example.com", 80),

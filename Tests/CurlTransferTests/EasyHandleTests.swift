@@ -37,6 +37,43 @@ import Testing
     #expect(sent.connection == 1)
   }
 
+  @Test func `a request that is much like the last one is sent as it says, with the same options or others`()
+    async throws
+  {
+    func ask(_ path: String, _ change: (inout TransferRequest) -> Void = { _ in }) async throws {
+      var request = TransferRequest(server, "/a?" + path)
+      change(&request)
+      _ = try await engine.run(request)
+    }
+    try await ask("1")
+    try await ask("2") { $0.fields.append("X-Own", "1") }
+    try await ask("3")
+    try await ask("4") { $0.url = "http://joe:pw@127.0.0.1:\(server.port)/a?4" }
+    try await ask("5")
+    try await ask("6") { $0.method = "HEAD" }
+    try await ask("7") { $0.totalTimeout = .seconds(9) }
+    try await ask("8") { $0.fields.append("X-Own", "2") }
+    let sent = server.requests.map { "\($0.method) \($0.target) \($0["X-Own"] ?? "-") \($0["Authorization"] ?? "-")" }
+    #expect(
+      sent == [
+        "GET /a?1 - -", "GET /a?2 1 -", "GET /a?3 - -", "GET /a?4 - Basic am9lOnB3", "GET /a?5 - -", "HEAD /a?6 - -",
+        "GET /a?7 - -", "GET /a?8 2 -",
+      ])
+  }
+
+  @Test func `a time-out of one request is not that of the next like it`() async throws {
+    server.on("/never", .never)
+    for timeout in [Duration.milliseconds(300), .milliseconds(150)] {
+      _ = try await engine.run(server, "/a")
+      var request = TransferRequest(server, "/never")
+      request.totalTimeout = timeout
+      let record = try await engine.run(request)
+      #expect(record.kind == .timedOut(.total))
+      #expect(record.failure?.message.contains("\(timeout)") == true)
+    }
+    #expect(try await engine.run(server, "/a").facts != nil)
+  }
+
   @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "REPORT"])
   func `a body goes with any method, with its length and no further fields`(_ method: String) async throws {
     var request = TransferRequest(server, "/a")

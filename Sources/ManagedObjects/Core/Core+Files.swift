@@ -163,12 +163,20 @@ extension Core {
       LoadedBody(loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: true, reason: reason))
   }
 
-  /// A body in memory that no backend is to have.
+  /// A body that no backend is to have.
   func usable(_ outcome: LoadOutcome, _ job: AttemptJob, _ times: LoadTimes) -> LoadedBody? {
-    guard backend == nil, case .body(let head, .memory(let data)) = outcome else { return nil }
+    guard backend == nil, case .body(let head, let received) = outcome else { return nil }
     let key = job.key
+    let facts = facts(head, key, times)
+    let body: Loaded.Body
+    switch received {
+    case .memory(let data): body = .memory(data)
+    case .pending(let entry):
+      guard let written = try? commit(entry, facts, key) else { return nil }
+      body = written
+    }
     return LoadedBody(
-      loaded: Loaded(id: key.id, head: head, source: .network, body: .memory(data)), facts: facts(head, key, times),
+      loaded: Loaded(id: key.id, head: head, source: .network, body: body), facts: facts,
       mayKeep: mayStore(head, key), hasBytes: true,
       reason: StoreRule.reason(job.reason, head: head, requestFields: key.fields, freshness: key.freshness))
   }

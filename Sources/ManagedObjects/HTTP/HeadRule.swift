@@ -51,13 +51,13 @@ package enum HeadRule {
     let status = digits.prefix(3).reduce(0) { $0 * 10 + Int($1 - 0x30) }
     guard digits.count == 3, status >= 100, code.count == 3 || isBlank(code[digits.endIndex]) else { return nil }
     let reason = trimmed(code[digits.endIndex...])
-    if reason.elementsEqual("OK".utf8) { return LoadHead(status: status, reason: "OK") }
+    if isText(reason, "OK") { return LoadHead(status: status, reason: "OK") }
     return LoadHead(status: status, reason: byteText(reason.filter { $0 != 0 && $0 != 0x0D }))
   }
 
   /// `HTTP/1.1`.
   private static func isVersion(_ word: ArraySlice<UInt8>) -> Bool {
-    word.count > 5 && word.prefix(5).elementsEqual("HTTP/".utf8)
+    word.count > 5 && isText(word.prefix(5), "HTTP/")
       && word.dropFirst(5).allSatisfy { isDigit($0) || $0 == Byte.dot }
   }
 

@@ -78,7 +78,7 @@ package enum StoreRule {
   private static func named(in fields: HeaderFields) -> [String] {
     // These two are no fields, or known to go, and nearly all there is.
     let only = fields.onlyValue(of: "Connection")
-    if let only, only.elementsEqual("keep-alive".utf8) || only.elementsEqual("close".utf8) { return [] }
+    if let only, isText(only, "keep-alive") || isText(only, "close") { return [] }
     guard let list = fields.list(of: "Connection") else { return [] }
     return list.utf8.split(separator: UInt8(ascii: ",")).map { lowerText(trimmed(Array($0)[...])) }
   }

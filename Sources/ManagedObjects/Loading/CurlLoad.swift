@@ -116,8 +116,7 @@ final class CurlLoad: TransferReceiver, StoppableLoad {
 
   /// Its end comes to `ended`, unless this throws.
   private func begin(_ hop: Hop) throws(ObjectError) {
-    let transfer = try CurlRequestRule.transfer(
-      for: hop.request, at: hop.location, line.options, line.proxies, line.sent)
+    let transfer = try CurlRequestRule.transfer(for: hop.request, at: hop.location, on: line)
     let old = state.withLock { state in
       let old = state.hop
       state.hop = hop

@@ -12,9 +12,9 @@ enum CurlRequestRule {
 
   /// - Parameter location: the request's, as it was read.
   static func transfer(
-    for request: LoadRequest, at location: URLRule.Location, _ options: CurlLoaderOptions, _ proxies: ProxyRule,
-    _ sent: CurlSentFields
+    for request: LoadRequest, at location: URLRule.Location, on line: CurlLine
   ) throws(ObjectError) -> TransferRequest {
+    let options = line.options
     guard location.isHTTP, let port = location.effectivePort else {
       throw ObjectError(
         .unsupportedScheme, "\(location.scheme) is not loaded over HTTP; give the manager a loader for it.")
@@ -24,12 +24,12 @@ enum CurlRequestRule {
         .invalidRequest, "The field \(name.debugDescription) cannot be sent; mend its name or value.")
     }
     if let refusal = refusal(request, location, options) { throw refusal }
-    let proxy = try proxies.proxy(for: location).get()
+    let proxy = try line.proxies.proxy(for: location).get()
     let origin = TransferOrigin(scheme: location.scheme, host: location.host, port: port)
     var transfer = TransferRequest(url: location.text, origin: origin)
     transfer.method = request.method
     transfer.body = request.body.map { Array($0) }
-    transfer.fields = sent.fields(for: request.fields) { fields(of: request, options) }
+    transfer.fields = line.sent.fields(for: request.fields) { fields(of: request, options) }
     transfer.connectTimeout = options.connectTimeout
     transfer.idleTimeout = options.idleTimeout
     transfer.limitHeadBytes = options.limitHeadBytes
