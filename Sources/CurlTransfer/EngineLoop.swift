@@ -31,12 +31,13 @@ struct EngineLoop: ~Copyable {
     endAll()
   }
 
-  /// Also what the first batch leaves: a load that begins here starts its transfer before libcurl has its turn. No more
-  /// than that, or what fails at once and is followed by its like would keep libcurl waiting.
+  /// Also what these leave, and what that leaves: whoever is woken by an end asks for the next load, which begins, and
+  /// starts its transfer, before libcurl has its turn. Not for ever, or what fails at once and is followed by its like
+  /// would keep libcurl waiting.
   ///
   /// True: the engine is closing; the commands of that batch are not performed.
   private mutating func takeCommands() -> Bool {
-    for _ in 0..<2 {
+    for _ in 0..<8 {
       switch inbox.take(into: &commands) {
       case .goOn: break
       case .close: return true

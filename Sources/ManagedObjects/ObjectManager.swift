@@ -115,6 +115,9 @@ public final class ObjectManager: Sendable {
     return try await core.answer(request, decoder, output: output, progress)
   }
 
+  /// For tasks that never block and mostly wait for this manager.
+  package var loaderExecutor: any TaskExecutor { LoaderExecutor(core) }
+
   /// Faults of the cache, each told once; without the events of loads, which cost time.
   package func cacheFaults() -> AsyncStream<ObjectEvent> { core.events.stream(bufferingNewest: 16) }
 

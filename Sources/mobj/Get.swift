@@ -8,6 +8,7 @@ internal import ManagedObjects
 struct Get {
   private let options: GetOptions
   private let fetch: Fetch
+  private let loaderExecutor: any TaskExecutor
   private let list: InputLines?
   private let scoreboard: Scoreboard
   private let bodyOutput: BodyOutput
@@ -40,6 +41,7 @@ struct Get {
     let cache = CacheFolder.open(options, in: environment)
     if let warning = cache.warning { console.warn(warning) }
     fetch = Fetch(manager: ObjectManager(cache: cache.backend, policy: Self.policy(options)), options: options)
+    loaderExecutor = fetch.manager.loaderExecutor
     let weight = Self.expectedWeight(options, list)
     scoreboard = Scoreboard(ProgressMeter(expectedWeight: weight, startedAt: start))
   }
@@ -112,7 +114,8 @@ struct Get {
     let target = target(for: line)
     let progress = progress(of: job)
     // Until it waits for the network it runs here: there is nothing to be handed to another thread.
-    group.addImmediateTask { [fetch] in
+    // It is woken where its load ends, which spares another thread.
+    group.addImmediateTask(executorPreference: loaderExecutor) { [fetch] in
       let ended = await fetch.run(line, target: target, progress: progress)
       return .jobEnded(job, ended.outcome, body: ended.body)
     }

@@ -97,6 +97,19 @@ struct SecureStoryTests {
     #expect(server.replies.allSatisfy { $0.version == "HTTP/2.0" })
   }
 
+  @Test(.enabled(if: DebianPackage.areWanted(.caddy)))
+  func `HTTP_2 without TLS, where it is promised, carries many loads on one connection`() async throws {
+    let server = try RealServer(.caddy(root: root))
+    let results = await load(server, 0..<64, manager { $0.httpVersion = .http2PriorKnowledge })
+    expectGood(results, 64)
+    let timings = results.values.compactMap { try? $0.get().timings }
+    #expect(timings.count == 64 && timings.allSatisfy { $0.httpVersion == "2" && $0.tls == nil })
+    #expect(timings.count { $0.reusedConnection } == 63)
+    // The same server is asked in HTTP/1.1 by whoever was promised nothing.
+    let plain = await load(server, 0..<1, manager())
+    #expect(try plain[0]?.get().timings?.httpVersion == "1.1")
+  }
+
   @Test(arguments: [true, false]) func `a server that was started anew costs no failure`(_ http2: Bool) async throws {
     let server = try server(http2: http2)
     let manager = manager()

@@ -108,7 +108,7 @@ extension ServerProgram {
       })
   }
 
-  /// Caddy, HTTP/1.1, as it comes but for the folder.
+  /// Caddy, as it comes but for the folder: HTTP/1.1, and HTTP/2 without TLS for those who begin with it.
   /// - Parameter directives: Further lines for the one site.
   package static func caddy(root: String, directives: String = "") -> ServerProgram {
     ServerProgram(
@@ -118,6 +118,9 @@ extension ServerProgram {
           {
             admin off
             auto_https off
+            servers {
+              protocols h1 h2c
+            }
           }
           :\(port) {
             bind 127.0.0.1
