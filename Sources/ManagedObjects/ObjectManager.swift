@@ -116,7 +116,9 @@ public final class ObjectManager: Sendable {
   }
 
   /// For tasks that never block and mostly wait for this manager.
-  package var loaderExecutor: any TaskExecutor { LoaderExecutor(core) }
+  package var loaderExecutor: any TaskExecutor {
+    core.hasLoaderThread ? LoaderExecutor(core) : globalConcurrentExecutor
+  }
 
   /// Faults of the cache, each told once; without the events of loads, which cost time.
   package func cacheFaults() -> AsyncStream<ObjectEvent> { core.events.stream(bufferingNewest: 16) }

@@ -156,6 +156,8 @@ final class Core: Sendable {
     }
   }
 
+  var hasLoaderThread: Bool { curl != nil }
+
   func onLoaderThread(_ work: @escaping @Sendable () -> Void) {
     if let curl { curl.onOwnThread(work) } else { beginnings.run(work) }
   }

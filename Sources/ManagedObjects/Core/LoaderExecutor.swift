@@ -1,8 +1,7 @@
 /// Runs tasks on the thread that loads, between its looks at what has come: a task that only waits for loads is then
 /// woken where they end, and no thread has to wake another.
 ///
-/// For tasks that never block: transfers stand still meanwhile. Where the manager has no thread that loads, or has it no
-/// more, a task runs on the thread that woke it.
+/// For tasks that never block, since transfers stand still meanwhile, and managers that have such a thread.
 final class LoaderExecutor: TaskExecutor {
   private let core: Core
 
