@@ -52,13 +52,11 @@ func isText(_ bytes: ArraySlice<UInt8>, _ word: String) -> Bool {
   return true
 }
 
-/// tchar of RFC 9110 section 5.6.2.
+/// tchar of RFC 9110 section 5.6.2: letters, digits and "!#$%&'*+-.^_`|~". A bit for each byte below and above 64, since
+/// every byte of every name of a stored head is asked for.
 func isTokenByte(_ byte: UInt8) -> Bool {
-  switch byte {
-  case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-  case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
-  default: false
-  }
+  let bits: UInt64 = byte < 64 ? 0x03FF_6CFA_0000_0000 : byte < 128 ? 0x57FF_FFFF_C7FF_FFFE : 0
+  return bits >> UInt64(byte & 63) & 1 != 0
 }
 
 /// A character for each byte.
@@ -71,3 +69,17 @@ func byteText(_ bytes: some Collection<UInt8>) -> String {
 
 /// ASCII letters in lower case, a character for each byte.
 func lowerText(_ bytes: some Collection<UInt8>) -> String { byteText(bytes.map { isUpper($0) ? $0 | 0x20 : $0 }) }
+
+/// The same for one byte.
+func lowered(_ byte: UInt8) -> UInt8 { isUpper(byte) ? byte | 0x20 : byte }
+
+/// Whether bytes are this lower-case word, in any letter case: so that they can be told apart, in a `switch` too, without
+/// a text made of each. Most words are told apart by their lengths.
+@inline(__always)
+func ~= (word: String, bytes: ArraySlice<UInt8>) -> Bool {
+  word.utf8.count == bytes.count && spells(word, bytes)
+}
+
+private func spells(_ word: String, _ bytes: ArraySlice<UInt8>) -> Bool {
+  word.utf8.elementsEqual(bytes.lazy.map(lowered))
+}

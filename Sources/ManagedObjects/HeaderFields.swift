@@ -17,11 +17,7 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   /// The fields, a line each; see above.
   package private(set) var block: [UInt8] = []
-  /// Which names may be here, a bit for some of them: every response is asked for some twenty names, most of which it
-  /// does not have.
-  private var nameBits: UInt64 = 0
-  /// Of those, which may be here more than once.
-  private var repeatedBits: UInt64 = 0
+  private var names = NameBits()
   /// The name of the first field that could not be added; nil when all were in order.
   public private(set) var refusedName: String?
 
@@ -34,9 +30,8 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
   /// Fields from lines of the form above: what `block` gave. Lines that are not of that form are left out.
   package init(block lines: some Sequence<UInt8>) {
     let bytes = Array(lines)
-    if Self.isBlock(bytes) {
-      block = bytes
-      for line in self.lines { note(bytes[line.name]) }
+    if let names = bytes.withRawSpan({ Self.names(ofBlock: $0) }) {
+      (block, self.names) = (bytes, names)
       return
     }
     for line in bytes.split(separator: 0x0A) {
@@ -70,16 +65,30 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
   /// All values of that name as one list, joined by ", " (RFC 9110 section 5.3); nil when there is none.
   public func list(of name: String) -> String? {
     guard let first = find(name) else { return nil }
-    guard mayRepeat(name), find(name, from: first.whole.upperBound) != nil else { return text(block[first.value]) }
+    guard names.mayRepeat(name.utf8.span), find(name, from: first.whole.upperBound) != nil else { return text(block[first.value]) }
     return values(of: name).joined(separator: ", ")
   }
 
   /// The bytes of the value, where there is one field of that name, not more and not less.
   func onlyValue(of name: String) -> ArraySlice<UInt8>? {
-    guard let first = find(name), !mayRepeat(name) || find(name, from: first.whole.upperBound) == nil else {
+    guard let first = find(name), !names.mayRepeat(name.utf8.span) || find(name, from: first.whole.upperBound) == nil else {
       return nil
     }
     return block[first.value]
+  }
+
+  /// The first value of that name as the bytes it is, not copied: for what judges every stored response anew.
+  func bytes(of name: String) -> ArraySlice<UInt8>? { find(name).map { block[$0.value] } }
+
+  /// The same of all values of that name as one list; only where there are several it is copied.
+  func listBytes(of name: String) -> ArraySlice<UInt8>? {
+    guard var line = find(name) else { return nil }
+    var list = block[line.value]
+    while let next = find(name, from: line.whole.upperBound) {
+      list = list + [0x2C, 0x20] + block[next.value]
+      line = next
+    }
+    return list
   }
 
   public func contains(_ name: String) -> Bool { find(name) != nil }
@@ -101,7 +110,7 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
     }
     let start = block.count
     block.append(contentsOf: name)
-    note(block[start...])
+    names.note(block[start...].span)
     block.append(0x3A)
     block.append(0x20)
     block.append(contentsOf: value)
@@ -110,7 +119,7 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   /// The same for a field whose name is known to be a token, and whose value to have no CR, LF or NUL.
   mutating func append(read bytes: [UInt8], name: Range<Int>, value: Range<Int>) {
-    note(bytes[name])
+    names.note(bytes[name].span)
     // Mostly it stands there just as it is kept.
     if value.lowerBound == name.upperBound + 2, bytes[name.upperBound + 1] == 0x20 {
       block.append(contentsOf: bytes[name.lowerBound..<value.upperBound])
@@ -127,7 +136,7 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   public mutating func remove(_ name: String) {
     guard let first = find(name) else { return }
-    guard mayRepeat(name) else { return block.removeSubrange(first.whole) }
+    guard names.mayRepeat(name.utf8.span) else { return block.removeSubrange(first.whole) }
     var kept: [UInt8] = []
     kept.reserveCapacity(block.count)
     var start = 0
@@ -175,46 +184,27 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   private var lines: Lines { Lines(block: block) }
 
-  private mutating func note(_ name: ArraySlice<UInt8>) {
-    let bit = Self.bit(name.span)
-    repeatedBits |= nameBits & bit
-    nameBits |= bit
-  }
-
-  private func mayRepeat(_ name: String) -> Bool { repeatedBits & Self.bit(name.utf8.span) != 0 }
-
-  /// The same for names that differ in letter case only. The factors are those by which the names that caches ask for share
-  /// fewest bits with others that servers send.
-  private static func bit(_ name: Span<UInt8>) -> UInt64 {
-    guard !name.isEmpty else { return 0 }
-    let ends = Int(name[0] | 0x20) &+ Int(name[name.count - 1] | 0x20) &* 31
-    return 1 << UInt64((name.count &* 18 &+ ends) & 63)
-  }
-
   /// The next line of that name from a line's beginning on. Takes nothing apart.
   private func find(_ name: String, from start: Int = 0) -> (whole: Range<Int>, value: Range<Int>)? {
-    let bytes = block.span
     let wanted = name.utf8.span
-    guard nameBits & Self.bit(wanted) != 0 else { return nil }
-    var start = start
-    while start < bytes.count {
-      let hasName = Self.begins(bytes, at: start, wanted)
-      var end = start + (hasName ? wanted.count : 0)
-      while end < bytes.count, bytes[end] != 0x0A { end += 1 }
-      if hasName { return (start..<(end + 1), (start + wanted.count + 2)..<end) }
-      start = end + 1
+    guard names.mayHave(wanted) else { return nil }
+    return block.withRawSpan { bytes in
+      var start = start
+      while start < bytes.byteCount {
+        let end = bytes.endOfLine(from: start)
+        let colon = start + wanted.count
+        if colon < end, bytes.byte(at: colon) == 0x3A, Self.isNamed(wanted, at: start, in: bytes) {
+          return (start..<(end + 1), (colon + 2)..<end)
+        }
+        start = end + 1
+      }
+      return nil
     }
-    return nil
   }
 
-  /// Whether a line begins with that name and the colon.
-  private static func begins(_ bytes: Span<UInt8>, at start: Int, _ name: Span<UInt8>) -> Bool {
-    let end = start + name.count
-    guard end < bytes.count, bytes[end] == 0x3A else { return false }
-    for index in name.indices {
-      let byte = bytes[start + index]
-      if lowered(byte) != lowered(name[index]) || byte == 0x3A { return false }
-    }
+  /// Whether these bytes stand there, in any letter case.
+  private static func isNamed(_ name: Span<UInt8>, at start: Int, in bytes: RawSpan) -> Bool {
+    for at in name.indices where lowered(bytes.byte(at: start + at)) != lowered(name[at]) { return false }
     return true
   }
 
@@ -239,22 +229,27 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
     let value: Range<Int>
   }
 
-  /// Whether these are lines just as `append` makes them; a cached head is read without taking it apart.
-  private static func isBlock(_ bytes: [UInt8]) -> Bool {
+  /// The names in lines that are just as `append` makes them; nil: they are not. One pass over a head that
+  /// was stored, which is not taken apart; half of what a look-up does beside system calls is this.
+  private static func names(ofBlock bytes: RawSpan) -> NameBits? {
+    var names = NameBits()
     var at = 0
-    while at < bytes.count {
+    while at < bytes.byteCount {
       let start = at
-      while at < bytes.count, isTokenByte(bytes[at]) { at += 1 }
-      guard at > start, at + 1 < bytes.count, bytes[at] == 0x3A, bytes[at + 1] == 0x20 else { return false }
-      at += 2
-      while at < bytes.count, bytes[at] != 0x0A {
-        if bytes[at] == 0 || bytes[at] == 0x0D { return false }
-        at += 1
+      while at < bytes.byteCount, isTokenByte(bytes.byte(at: at)) { at += 1 }
+      guard at > start, at + 1 < bytes.byteCount, bytes.byte(at: at) == 0x3A, bytes.byte(at: at + 1) == 0x20 else {
+        return nil
       }
-      if at == bytes.count { return false }
+      names.note(first: bytes.byte(at: start), last: bytes.byte(at: at - 1), count: at - start)
+      at = bytes.firstControl(from: at + 2)
+      while at < bytes.byteCount, bytes.byte(at: at) != 0x0A {
+        if bytes.byte(at: at) == 0 || bytes.byte(at: at) == 0x0D { return nil }
+        at = bytes.firstControl(from: at + 1)
+      }
+      if at == bytes.byteCount { return nil }
       at += 1
     }
-    return true
+    return names
   }
 
   /// The bytes of a value's text; nil where it cannot stand in a header.
@@ -269,8 +264,37 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
   }
 }
 
-/// ASCII letters in lower case, all else as it is.
-private func lowered(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+/// Which names may be among some fields, a bit for some of them: every response is asked for some twenty names, most of
+/// which it does not have.
+private struct NameBits: Sendable {
+  private var present: UInt64 = 0
+  /// Of those, which may be there more than once.
+  private var repeated: UInt64 = 0
+
+  mutating func note(_ name: Span<UInt8>) {
+    if !name.isEmpty { note(first: name[0], last: name[name.count - 1], count: name.count) }
+  }
+
+  mutating func note(first: UInt8, last: UInt8, count: Int) {
+    let bit = Self.bit(first, last, count)
+    repeated |= present & bit
+    present |= bit
+  }
+
+  func mayHave(_ name: Span<UInt8>) -> Bool {
+    !name.isEmpty && present & Self.bit(name[0], name[name.count - 1], name.count) != 0
+  }
+
+  func mayRepeat(_ name: Span<UInt8>) -> Bool {
+    !name.isEmpty && repeated & Self.bit(name[0], name[name.count - 1], name.count) != 0
+  }
+
+  /// The same for names that differ in letter case only. The factors are those by which the names that caches ask for share
+  /// fewest bits with others that servers send.
+  private static func bit(_ first: UInt8, _ last: UInt8, _ count: Int) -> UInt64 {
+    1 << UInt64((count &* 18 &+ Int(first | 0x20) &+ Int(last | 0x20) &* 31) & 63)
+  }
+}
 
 /// A value's bytes as text, a character each.
 private func text(_ bytes: ArraySlice<UInt8>) -> String {

@@ -46,6 +46,24 @@ struct HeaderFieldsTests {
     #expect(fields["!#$%&'*+-.^_`|~09AZaz"] == "x" && fields.refusedName == nil)
   }
 
+  @Test func `no other byte may stand in a name`() {
+    let token = Set(Array("!#$%&'*+-.^_`|~09azAZ".utf8) + Array(0x30...0x39) + Array(0x41...0x5A) + Array(0x61...0x7A))
+    for byte in UInt8.min...UInt8.max {
+      var fields = HeaderFields()
+      fields.append(name: [byte], value: [0x78])
+      #expect(fields.isEmpty == !token.contains(byte))
+      #expect(HeaderFields(block: [byte] + Array(": x\n".utf8)).isEmpty == !token.contains(byte))
+    }
+  }
+
+  @Test func `all values of a name are one list of bytes too`() {
+    var fields: HeaderFields = ["A": "1", "B": "2", "a": ""]
+    fields.append(name: Array("A".utf8), value: [0xE9])
+    #expect(fields.listBytes(of: "a").map { Array($0) } == Array("1, , ".utf8) + [0xE9])
+    #expect(fields.listBytes(of: "b").map { Array($0) } == [0x32] && fields.listBytes(of: "C") == nil)
+    #expect(fields.bytes(of: "A").map { Array($0) } == [0x31] && fields.bytes(of: "C") == nil)
+  }
+
   @Test func `names that differ only where ascii has no case are different`() {
     let fields: HeaderFields = ["a^": "1", "a~": "2"]
     #expect(fields["a^"] == "1" && fields["a~"] == "2")

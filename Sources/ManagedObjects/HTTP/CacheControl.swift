@@ -33,8 +33,8 @@ package struct CacheControl: Hashable, Sendable {
   package static var limit: Duration { .seconds(1 << 31) }
 
   package init(_ fields: HeaderFields) {
-    guard let list = fields.list(of: "Cache-Control") else { return }
-    var directives = Directives(rest: Array(list.utf8)[...])
+    guard let list = fields.listBytes(of: "Cache-Control") else { return }
+    var directives = Directives(rest: list)
     while let directive = directives.next() { note(directive) }
   }
 
@@ -75,9 +75,9 @@ package struct CacheControl: Hashable, Sendable {
   // MARK: Grammar
 
   private struct Directive {
-    let name: String
+    let name: ArraySlice<UInt8>
     /// Without quotes and escapes; nil: there is no `=`.
-    var value: [UInt8]?
+    var value: ArraySlice<UInt8>?
     /// Something stands there that the grammar has no place for.
     var isGarbled = false
 
@@ -104,7 +104,7 @@ package struct CacheControl: Hashable, Sendable {
           skipToComma()
           continue
         }
-        var directive = Directive(name: lowerText(name))
+        var directive = Directive(name: name)
         readValue(&directive)
         rest = rest.drop { isBlank($0) }
         if let extra = rest.first, extra != UInt8(ascii: ",") {
@@ -125,12 +125,12 @@ package struct CacheControl: Hashable, Sendable {
       }
       let value = rest.prefix(while: isTokenByte)
       rest = rest[value.endIndex...]
-      directive.value = Array(value)
+      directive.value = value
       directive.isGarbled = value.isEmpty
     }
 
     /// nil, and nothing is taken: the quotes never close.
-    private mutating func quoted() -> [UInt8]? {
+    private mutating func quoted() -> ArraySlice<UInt8>? {
       var value: [UInt8] = []
       var index = rest.startIndex + 1
       while index < rest.endIndex, rest[index] != UInt8(ascii: "\"") {
@@ -140,7 +140,7 @@ package struct CacheControl: Hashable, Sendable {
       }
       guard index < rest.endIndex else { return nil }
       rest = rest[(index + 1)...]
-      return value
+      return value[...]
     }
 
     private mutating func skipToComma() {

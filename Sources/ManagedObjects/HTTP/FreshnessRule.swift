@@ -24,8 +24,7 @@ package enum FreshnessRule {
 
   /// The first member of the first Age field; what is not digits only is no age (section 5.1).
   private static func ageField(_ fields: HeaderFields) -> Duration {
-    let first = Array((fields["Age"] ?? "").utf8).prefix { $0 != UInt8(ascii: ",") }
-    let digits = trimmed(first)
+    let digits = trimmed(fields.bytes(of: "Age")?.prefix { $0 != UInt8(ascii: ",") } ?? [])
     guard !digits.isEmpty, digits.allSatisfy(isDigit) else { return .zero }
     return .seconds(digits.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 31) })
   }
@@ -69,10 +68,10 @@ package enum FreshnessRule {
 
   /// A tenth of the time since the last modification, at most a day (section 4.2.2). nil: nobody knows when that was.
   private static func heuristicLifetime(of facts: EntryFacts) -> Duration? {
-    guard let text = facts.head.fields["Last-Modified"],
-      let modified = HTTPDate.parse(text, now: facts.responseTime)
+    guard let date = facts.head.fields.bytes(of: "Last-Modified"),
+      let modified = HTTPDate.parse(date, now: facts.responseTime)
     else { return nil }
-    let unchanged = (date(facts) ?? facts.responseTime) - modified
+    let unchanged = (self.date(facts) ?? facts.responseTime) - modified
     return min(max(.zero, unchanged / 10), .seconds(86_400))
   }
 
@@ -86,6 +85,6 @@ package enum FreshnessRule {
   }
 
   private static func date(_ facts: EntryFacts) -> WallTime? {
-    facts.head.fields["Date"].flatMap { HTTPDate.parse($0, now: facts.responseTime) }
+    facts.head.fields.bytes(of: "Date").flatMap { HTTPDate.parse($0, now: facts.responseTime) }
   }
 }

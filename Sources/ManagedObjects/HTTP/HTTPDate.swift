@@ -8,13 +8,17 @@
 /// is not checked against it. What is looser would be read differently by other caches.
 package enum HTTPDate {
   /// - Parameter now: decides the century of a two-digit year: never more than 50 years ahead.
-  package static func parse(_ text: String, now: WallTime) -> WallTime? {
-    var reader = Reader(rest: Array(text.utf8)[...])
+  package static func parse(_ text: String, now: WallTime) -> WallTime? { parse(Array(text.utf8)[...], now: now) }
+
+  /// The same of a field's bytes.
+  static func parse(_ bytes: ArraySlice<UInt8>, now: WallTime) -> WallTime? {
+    var reader = Reader(rest: bytes)
     let weekday = reader.word()
+    let isShort = weekdays.contains { $0 ~= weekday }
     if reader.skip(", ") {
-      return weekdays.contains(weekday) ? fixdate(&reader) : longWeekdays.contains(weekday) ? rfc850(&reader, now) : nil
+      return isShort ? fixdate(&reader) : longWeekdays.contains { $0 ~= weekday } ? rfc850(&reader, now) : nil
     }
-    return weekdays.contains(weekday) && reader.skip(" ") ? asctime(&reader) : nil
+    return isShort && reader.skip(" ") ? asctime(&reader) : nil
   }
 
   /// `Sun, 06 Nov 1994 08:49:37 GMT`. Years outside 0...9999 come out as the nearest.
@@ -84,11 +88,11 @@ package enum HTTPDate {
       return true
     }
 
-    /// Letters, in lower case.
-    mutating func word() -> String {
+    /// Letters, in any case.
+    mutating func word() -> ArraySlice<UInt8> {
       let letters = rest.prefix(while: isLetter)
       rest = rest[letters.endIndex...]
-      return String(decoding: letters.map { $0 | 0x20 }, as: UTF8.self)
+      return letters
     }
 
     /// Exactly so many digits.
@@ -102,7 +106,7 @@ package enum HTTPDate {
     /// 1...12
     mutating func month() -> Int64? {
       let name = word()
-      return months.firstIndex(of: name).map { Int64($0 + 1) }
+      return months.firstIndex { $0 ~= name }.map { Int64($0 + 1) }
     }
 
     /// Seconds since midnight. A leap second counts as the next second.
@@ -113,7 +117,7 @@ package enum HTTPDate {
       return hour * 3600 + minute * 60 + second
     }
 
-    mutating func endsInGMT() -> Bool { word() == "gmt" && rest.isEmpty }
+    mutating func endsInGMT() -> Bool { "gmt" ~= word() && rest.isEmpty }
   }
 }
 
