@@ -20,3 +20,8 @@ static inline void mo_xxh3_update(XXH3_state_t *state, const void *bytes, size_t
   XXH3_64bits_update(state, bytes, count);
 }
 #endif
+
+// For texts, which are too short for the choice to matter.
+static inline uint64_t mo_xxh3_seeded(const void *bytes, size_t count, uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes, count, seed);
+}

@@ -58,6 +58,23 @@ package func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
   }
 }
 
+/// A hash for tables in memory: XXH3-64 under a seed that is drawn anew in each process and never leaves it, so that nobody
+/// outside can choose texts that collide. It takes an eighth of the time that `Hasher` takes for a URL.
+package enum TableHash {
+  private static let seed = UInt64.random(in: .min ... .max)
+
+  /// The same for texts that are equal. Those that are not ASCII may be equal without being the same bytes, and go the
+  /// way of the standard library.
+  package static func of(_ text: String) -> UInt64 { of(text, behind: seed) }
+
+  /// Of a text that follows on what has this hash.
+  package static func of(_ text: String, behind hash: UInt64) -> UInt64 {
+    var utf8 = text.utf8Span
+    guard utf8.checkForASCII() else { return hash ^ UInt64(truncatingIfNeeded: text.hashValue) }
+    return unsafe utf8.span.withUnsafeBytes { unsafe mo_xxh3_seeded($0.baseAddress, $0.count, hash) }
+  }
+}
+
 /// XXH3-64 of bytes that come in pieces (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md). Finds damage, not malice.
 ///
 /// Sound: the state is allocated and freed by this object alone, and used under `Sendable`'s usual rule that one

@@ -10,6 +10,7 @@ public struct ObjectDecoder<Object: Sendable>: Sendable {
   let isInline: Bool
   /// Its object is for one caller alone, and never kept.
   let isKept: Bool
+  public let representation: Representation
 
   public init(
     _ name: String, cost: (@Sendable (Object) -> Int)? = nil, decode: @escaping @Sendable (Loaded) throws -> Object
@@ -26,7 +27,6 @@ public struct ObjectDecoder<Object: Sendable>: Sendable {
     self.isInline = isInline
     self.isKept = isKept
     self.decode = decode
+    representation = Representation(of: Object.self, variant: name)
   }
-
-  public var representation: Representation { Representation(of: Object.self, variant: name) }
 }

@@ -26,12 +26,15 @@ public struct Representation: Hashable, Sendable {
   private let maker: ObjectIdentifier?
   /// "" where the maker tells the form.
   public let variant: String
+  /// Of the variant, 0 for "": made once, where each look-up would hash the text again.
+  let variantHash: Int
 
   /// The default of a user: the same object type made by the same class of user.
   public init<Object: Sendable>(of object: Object.Type, madeBy maker: any Any.Type) {
     self.object = ObjectIdentifier(object)
     self.maker = ObjectIdentifier(maker)
     variant = ""
+    variantHash = 0
   }
 
   /// The same object type under the same name, whoever asks.
@@ -39,5 +42,12 @@ public struct Representation: Hashable, Sendable {
     self.object = ObjectIdentifier(object)
     maker = nil
     self.variant = variant
+    variantHash = variant.isEmpty ? 0 : Int(truncatingIfNeeded: TableHash.of(variant))
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(object)
+    hasher.combine(maker)
+    hasher.combine(variantHash)
   }
 }

@@ -18,6 +18,17 @@ struct HashingTests {
     #expect(SHA256Digest(of: Array(text.utf8)).hex == hex)
   }
 
+  @Test func `equal texts have one hash in a table, others have others`() {
+    // The same letter, as one character and as two.
+    #expect(TableHash.of("caf\u{E9}") == TableHash.of("cafe\u{301}"))
+    var built = "caf\u{E9}!"
+    built.removeLast(2)
+    #expect(TableHash.of(built + "e") == TableHash.of("cafe"))
+    let texts = (0..<1000).map { "https://example.com/\($0)" } + ["", "a", String(repeating: "a", count: 300)]
+    #expect(Set(texts.map { TableHash.of($0) }).count == texts.count)
+    #expect(TableHash.of("b", behind: TableHash.of("a")) != TableHash.of("a", behind: TableHash.of("b")))
+  }
+
   @Test func `SHA-256 of a million a is the published one`() {
     #expect(
       SHA256Digest(of: [UInt8](repeating: 0x61, count: 1_000_000)).hex

@@ -76,9 +76,7 @@ struct S3FIFOOrder: EvictionOrder {
 
   /// Ghosts are for those that had no time to prove themselves, not for those that did and failed.
   private mutating func chosen(_ slot: Int32, in slots: SlotTable) -> Int32 {
-    if slots[slot].queue == .small, let hash = slots.entry(slot)?.key.hash {
-      ghosts.remember(hash, memory: memory(of: slots))
-    }
+    if slots[slot].queue == .small { ghosts.remember(slots.hash(slot), memory: memory(of: slots)) }
     return slot
   }
 

@@ -5,8 +5,8 @@
 struct MemoryContents: Sendable {
   /// What a change leaves to do once the lock is let go.
   struct Leftovers: Sendable {
-    /// Entries that are not kept any more. Their release may run an object's deinit: the user's code.
-    var released: [MemoryEntry] = []
+    /// What is not kept any more. Its release may run an object's deinit: the user's code.
+    var released: [MemoryEntry.Hold] = []
     /// Objects that may have died; see `forget`.
     var suspects: [(key: MemoryKey, sleeper: SleepingObject)] = []
   }
@@ -39,25 +39,28 @@ struct MemoryContents: Sendable {
   mutating func find(_ key: MemoryKey) -> MemoryEntry.Hold? {
     guard let slot = slots.find(key) else { return nil }
     if slots[slot].queue != .weak { order.read(slot, in: &slots) }
-    return slots.entry(slot)?.hold
+    return slots.hold(slot)
   }
 
   /// What is known of the key's object, without counting as a use.
-  func facts(of key: MemoryKey) -> EntryFacts? { slots.find(key).flatMap { slot in slots.entry(slot)?.facts } }
+  func facts(of key: MemoryKey) -> EntryFacts? { slots.find(key).flatMap { slot in slots.hold(slot)?.facts } }
 
   /// Replaces the entry of the key, if there is one. Returns whether the object is held strongly.
   mutating func insert(_ new: MemoryEntry, _ leftovers: inout Leftovers) -> Bool {
-    let old = slots.find(new.key).flatMap { slot in (slots[slot].queue, slots[slot].reads) }
-    remove(new.key, &leftovers)
+    var old: SlotTable.Link?
+    if let slot = slots.find(new.key) {
+      old = slots[slot]
+      remove(slot, &leftovers)
+    }
     guard fits(new.cost) else {
       insertWeak(new, &leftovers)
       return false
     }
     makeRoom(for: new.cost, &leftovers)
     // The place that the old one earned goes to the new one.
-    if let (queue, reads) = old, queue != .weak {
-      let slot = slots.insert(new, into: queue)
-      slots[slot].reads = reads
+    if let old, old.queue != .weak {
+      let slot = slots.insert(new, into: old.queue)
+      slots[slot].reads = old.reads
     } else {
       slots.insert(new, into: order.queue(forNew: new.key.hash, in: slots))
     }
@@ -68,7 +71,8 @@ struct MemoryContents: Sendable {
   /// too much.
   mutating func wake(_ sleeper: SleepingObject, of key: MemoryKey, as ready: ReadyObject, _ leftovers: inout Leftovers)
   {
-    guard let slot = slot(of: sleeper, key), let cost = slots.entry(slot)?.cost, fits(cost) else { return }
+    guard let slot = slot(of: sleeper, key), fits(slots[slot].cost) else { return }
+    let cost = slots[slot].cost
     _ = slots.remove(slot)
     makeRoom(for: cost, &leftovers)
     slots.insert(MemoryEntry(key: key, hold: .strong(ready), cost: cost), into: .main)
@@ -80,14 +84,17 @@ struct MemoryContents: Sendable {
   }
 
   mutating func replaceFacts(_ facts: EntryFacts, for key: MemoryKey, _ leftovers: inout Leftovers) {
-    guard let slot = slots.find(key), let entry = slots.entry(slot) else { return }
-    slots.replace(slot, by: entry.under(facts))
-    leftovers.released.append(entry)
+    guard let slot = slots.find(key), let hold = slots.hold(slot) else { return }
+    slots.replace(slot, by: hold.under(facts))
+    leftovers.released.append(hold)
   }
 
   mutating func remove(_ key: MemoryKey, _ leftovers: inout Leftovers) {
-    guard let slot = slots.find(key), let entry = slots.remove(slot) else { return }
-    leftovers.released.append(entry)
+    if let slot = slots.find(key) { remove(slot, &leftovers) }
+  }
+
+  private mutating func remove(_ slot: Int32, _ leftovers: inout Leftovers) {
+    if let hold = slots.remove(slot) { leftovers.released.append(hold) }
   }
 
   /// Evicts so many, or all there are.
@@ -109,20 +116,16 @@ struct MemoryContents: Sendable {
   }
 
   private mutating func evict(_ slot: Int32, _ leftovers: inout Leftovers) {
-    guard let entry = slots.entry(slot) else { return }
-    leftovers.released.append(entry)
-    if let asleep = entry.asleep() {
-      slots.replace(slot, by: asleep)
-      slots.move(slot, to: .weak)
-      suspectOldest(&leftovers)
-    } else {
-      _ = slots.remove(slot)
-    }
+    guard let asleep = slots.hold(slot)?.asleep() else { return remove(slot, &leftovers) }
+    if let hold = slots.hold(slot) { leftovers.released.append(hold) }
+    slots.replace(slot, by: asleep)
+    slots.move(slot, to: .weak)
+    suspectOldest(&leftovers)
   }
 
   private mutating func insertWeak(_ entry: MemoryEntry, _ leftovers: inout Leftovers) {
-    guard let asleep = entry.asleep() else { return }
-    slots.insert(asleep, into: .weak)
+    guard let asleep = entry.hold.asleep() else { return }
+    slots.insert(MemoryEntry(key: entry.key, hold: asleep, cost: entry.cost), into: .weak)
     suspectOldest(&leftovers)
   }
 
@@ -132,14 +135,12 @@ struct MemoryContents: Sendable {
     for _ in 0..<min(2, weakCount) {
       let slot = slots[.weak].oldest
       slots.move(slot, to: .weak)
-      if let entry = slots.entry(slot), case .weak(let sleeper) = entry.hold {
-        leftovers.suspects.append((entry.key, sleeper))
-      }
+      if case .weak(let sleeper) = slots.hold(slot) { leftovers.suspects.append((slots.key(slot), sleeper)) }
     }
   }
 
   private func slot(of sleeper: SleepingObject, _ key: MemoryKey) -> Int32? {
-    guard let slot = slots.find(key), case .weak(let stored)? = slots.entry(slot)?.hold, stored === sleeper else {
+    guard let slot = slots.find(key), case .weak(let stored)? = slots.hold(slot), stored === sleeper else {
       return nil
     }
     return slot

@@ -6,21 +6,21 @@ package struct MemoryKey: Hashable, Sendable {
   /// Whose answer this is; "" for everybody's.
   let scope: String
   let representation: Representation
-  /// Seeded anew in each process, so nobody outside can choose keys that collide.
   let hash: Int
 
   package init(id: ObjectID, scope: String = "", representation: Representation) {
+    hash = Self.hash(id, scope, representation)
     self.id = id
     self.scope = scope
     self.representation = representation
-    var hasher = Hasher()
-    hasher.combine(id.name)
-    // Most keys have none of these, and leaving out what is empty is no harm: equal keys agree on it. The rest of the
-    // key tells few keys of one id apart; comparing them costs less than hashing it each time.
-    if !id.namespace.isEmpty { hasher.combine(id.namespace) }
-    if !scope.isEmpty { hasher.combine(scope) }
-    if !representation.variant.isEmpty { hasher.combine(representation.variant) }
-    hash = hasher.finalize()
+  }
+
+  private static func hash(_ id: ObjectID, _ scope: String, _ representation: Representation) -> Int {
+    var hash = TableHash.of(id.name)
+    // Most keys have neither, and leaving out what is empty is no harm: equal keys agree on it.
+    if !id.namespace.isEmpty { hash = TableHash.of(id.namespace, behind: hash) }
+    if !scope.isEmpty { hash = TableHash.of(scope, behind: hash) }
+    return Int(truncatingIfNeeded: hash) ^ representation.variantHash
   }
 
   package static func == (left: Self, right: Self) -> Bool {

@@ -27,14 +27,31 @@ struct SlotTable: Sendable {
     fileprivate var newer = none
     /// In a free slot: the next free one.
     fileprivate var older = none
-    fileprivate var cost = 0
+    fileprivate(set) var cost = 0
   }
 
   static let none = Int32(-1)
 
+  /// What is in a slot beside its link. It stands there as it is: behind a reference it would be one more place in memory
+  /// that each look-up has to wait for.
+  private struct Content: Sendable {
+    var key = nobody
+    /// nil: the slot is free.
+    var hold: MemoryEntry.Hold?
+
+    /// `key == other` without a copy of it: the hot path of every look-up.
+    @inline(__always)
+    func isOf(_ other: MemoryKey) -> Bool {
+      key.hash == other.hash && key.id.name == other.id.name && key.id.kind == other.id.kind
+        && key.id.namespace == other.id.namespace && key.scope == other.scope
+        && key.representation == other.representation
+    }
+
+    private static let nobody = MemoryKey(id: ObjectID(""), representation: Representation(of: Never.self, variant: ""))
+  }
+
   private var links: [Link] = []
-  /// nil: the slot is free.
-  private var entries: [MemoryEntry?] = []
+  private var contents: [Content] = []
   private var firstFree = none
   private var index = KeyTable()
   private var queues = InlineArray<3, Queue>(repeating: Queue())
@@ -46,13 +63,19 @@ struct SlotTable: Sendable {
 
   subscript(name: QueueName) -> Queue { queues[Int(name.rawValue)] }
 
-  var keys: [MemoryKey] { entries.compactMap { $0?.key } }
+  var keys: [MemoryKey] { contents.filter { $0.hold != nil }.map(\.key) }
 
-  func entry(_ slot: Int32) -> MemoryEntry? { entries[Int(slot)] }
+  func key(_ slot: Int32) -> MemoryKey { contents[Int(slot)].key }
+
+  func hash(_ slot: Int32) -> Int { contents.span[Int(slot)].key.hash }
+
+  func hold(_ slot: Int32) -> MemoryEntry.Hold? { contents.span[Int(slot)].hold }
 
   @inline(__always)
   func find(_ key: MemoryKey) -> Int32? {
-    index.find(key.hash) { entries[Int($0)]?.isOf(key) == true }
+    // By a span: an element of an array is copied before it is asked anything.
+    let contents = contents.span
+    return index.find(key.hash) { contents[Int($0)].isOf(key) }
   }
 
   /// The key must not be in the table.
@@ -60,21 +83,21 @@ struct SlotTable: Sendable {
   mutating func insert(_ entry: MemoryEntry, into queue: QueueName) -> Int32 {
     let slot = takeFreeSlot()
     index.insert(slot, hash: entry.key.hash)
-    entries[Int(slot)] = entry
+    contents[Int(slot)] = Content(key: entry.key, hold: entry.hold)
     links[Int(slot)] = Link(cost: entry.cost)
     link(slot, into: queue)
     return slot
   }
 
   /// Frees the slot.
-  mutating func remove(_ slot: Int32) -> MemoryEntry? {
-    guard let entry = entries[Int(slot)] else { return nil }
-    index.remove(slot, hash: entry.key.hash)
+  mutating func remove(_ slot: Int32) -> MemoryEntry.Hold? {
+    guard let hold = hold(slot) else { return nil }
+    index.remove(slot, hash: hash(slot))
     unlink(slot)
-    entries[Int(slot)] = nil
+    contents[Int(slot)] = Content()
     links[Int(slot)].older = firstFree
     firstFree = slot
-    return entry
+    return hold
   }
 
   /// To the new end of `queue`, from wherever it is.
@@ -83,13 +106,13 @@ struct SlotTable: Sendable {
     link(slot, into: queue)
   }
 
-  /// Another entry of the same key and cost.
-  mutating func replace(_ slot: Int32, by entry: MemoryEntry) { entries[Int(slot)] = entry }
+  /// The same key and cost.
+  mutating func replace(_ slot: Int32, by hold: MemoryEntry.Hold) { contents[Int(slot)].hold = hold }
 
   private mutating func takeFreeSlot() -> Int32 {
     guard firstFree != Self.none else {
       links.append(Link())
-      entries.append(nil)
+      contents.append(Content())
       return Int32(links.count - 1)
     }
     let slot = firstFree

@@ -12,8 +12,9 @@ import Testing
     var slots = slots
     var names: [String] = []
     while slots[queue].oldest != SlotTable.none {
-      guard let entry = slots.remove(slots[queue].oldest) else { break }
-      names.append(entry.key.id.name)
+      let slot = slots[queue].oldest
+      names.append(slots.key(slot).id.name)
+      if slots.remove(slot) == nil { break }
     }
     return names
   }
@@ -45,7 +46,8 @@ import Testing
     let first = slots.insert(entry(1), into: .main)
     slots[first].reads = 3
     let other = slots.insert(entry(2), into: .main)
-    #expect(slots.remove(first)?.key == memoryKey(1))
+    #expect(slots.key(first) == memoryKey(1))
+    #expect(slots.remove(first) != nil)
     #expect(slots.remove(first) == nil)
     #expect(slots.find(memoryKey(1)) == nil)
     #expect(slots.insert(entry(3), into: .small) == first)
