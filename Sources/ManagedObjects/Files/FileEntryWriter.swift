@@ -99,7 +99,7 @@ final class FileEntryWriter: EntryWriting, @unchecked Sendable {
   private func lease(_ facts: EntryFacts, _ checksum: UInt64, _ body: FileLease.Body) -> FileLease {
     var facts = facts
     facts.checksum = checksum
-    return FileLease(facts: facts, body: body, folder: folder, fileSystem: store.fileSystem)
+    return FileLease(head: .facts(facts), body: body, folder: folder, fileSystem: store.fileSystem)
   }
 
   func abort() {

@@ -9,17 +9,36 @@ final class FileLease: EntryLease {
     case file(HeldFile, count: Int)
   }
 
-  let facts: EntryFacts
+  /// What is known of the body.
+  enum Head: Sendable {
+    case facts(EntryFacts)
+    /// As it was read and checked. It is taken apart when it is first asked for: who wants only the bytes does without.
+    case stored(EntryFormat, HeldBytes)
+  }
+
+  private let head: Lock<Head>
   private let body: Body
   private let folder: StoreFolder
   private let fileSystem: any FileSystem
   private let lent = Lock<LentFile?>(nil)
 
-  init(facts: EntryFacts, body: Body, folder: StoreFolder, fileSystem: any FileSystem) {
-    self.facts = facts
+  init(head: consuming Head, body: Body, folder: StoreFolder, fileSystem: any FileSystem) {
+    self.head = Lock(head)
     self.body = body
     self.folder = folder
     self.fileSystem = fileSystem
+  }
+
+  var facts: EntryFacts {
+    head.withLock { head in
+      switch head {
+      case .facts(let facts): return facts
+      case .stored(let format, let bytes):
+        let facts = bytes.withBytes { format.facts(in: $0) }
+        head = .facts(facts)
+        return facts
+      }
+    }
   }
 
   var count: Int {

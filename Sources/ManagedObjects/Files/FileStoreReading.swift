@@ -42,19 +42,16 @@ extension FileStore {
       take(name, in: folder)
       throw .missing
     }
-    let facts = entry.facts()
-    let lease: FileLease
+    let body: FileLease.Body
     switch entry.format.place {
     case .inside:
       guard entry.isInsideGood else { throw .bad(entry.info) }
-      lease = FileLease(
-        facts: facts, body: .held(entry.bytes, entry.insideRange), folder: folder, fileSystem: fileSystem)
+      body = .held(entry.bytes, entry.insideRange)
     case .ownFile:
-      let body = try body(of: entry, name, in: folder)
-      lease = FileLease(facts: facts, body: body, folder: folder, fileSystem: fileSystem)
+      body = try self.body(of: entry, name, in: folder)
     }
     touch(entry, now: now, folder)
-    return lease
+    return FileLease(head: .stored(entry.format, entry.bytes), body: body, folder: folder, fileSystem: fileSystem)
   }
 
   // MARK: Large bodies

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A cache folder that is open and known to be ours. Files inside it are named relative to it, so that it may be moved
 /// while it is used. Holds one descriptor and the counters; knows no entry.
 final class StoreFolder: Sendable {
@@ -8,21 +10,17 @@ final class StoreFolder: Sendable {
   let counters: SharedCounters
   private let fileSystem: any FileSystem
   private let process = UInt64.random(in: .min ... .max)
-  private let shared: Lock<Shared>
-
-  private struct Shared {
-    var uniqueNames: UInt64 = 0
-    /// Shards that were seen to be folders. System calls do not follow the last part of a path, but they do follow
-    /// those before it; so a shard that is a symbolic link must be found before it is used.
-    var isSound: [Bool]
-  }
+  private let uniqueNames = Atomic<UInt64>(0)
+  /// Shards that were seen to be folders, a bit each. System calls do not follow the last part of a path, but they do
+  /// follow those before it; so a shard that is a symbolic link must be found before it is used. Without a lock, since
+  /// every look-up asks; who comes too late for a bit looks once more.
+  private let sound = InlineArray<64, Atomic<UInt64>> { _ in Atomic(0) }
 
   private init(
     root: consuming OpenFile, path: String, shards: Int, fileSystem: any FileSystem, isNew: Bool, now: WallTime
   ) {
     paths = EntryPaths(shards: shards)
     counters = SharedCounters(in: root, shards: paths.shards, fileSystem: fileSystem, isNew: isNew, now: now)
-    shared = Lock(Shared(isSound: Array(repeating: false, count: paths.shards)))
     self.root = root
     self.path = path
     self.fileSystem = fileSystem
@@ -30,11 +28,7 @@ final class StoreFolder: Sendable {
 
   /// A name that is new in this folder.
   func uniqueName() -> UniqueName {
-    let count = shared.withLock { shared in
-      shared.uniqueNames += 1
-      return shared.uniqueNames
-    }
-    return UniqueName(process: process, count: count)
+    UniqueName(process: process, count: uniqueNames.wrappingAdd(1, ordering: .relaxed).newValue)
   }
 
   // MARK: Opening
@@ -206,10 +200,15 @@ final class StoreFolder: Sendable {
   }
 
   /// The shard went away: the folder was emptied by hand.
-  func forgetShards() { shared.withLock { shared in shared.isSound = shared.isSound.map { _ in false } } }
+  func forgetShards() { for at in sound.indices { sound[at].store(0, ordering: .relaxed) } }
 
-  private func isSound(_ shard: Int) -> Bool { shared.withLock { $0.isSound[shard] } }
-  private func setSound(_ shard: Int) { shared.withLock { $0.isSound[shard] = true } }
+  private func isSound(_ shard: Int) -> Bool {
+    sound[shard / 64].load(ordering: .relaxed) >> UInt64(shard % 64) & 1 != 0
+  }
+
+  private func setSound(_ shard: Int) {
+    sound[shard / 64].bitwiseOr(1 << UInt64(shard % 64), ordering: .relaxed)
+  }
 }
 
 extension FileSystem {
