@@ -34,6 +34,8 @@ struct EntryPaths: Hashable, Sendable {
   static let secret = FilePath("secret")
   static let temp = FilePath("temp")
   static let lent = FilePath("lent")
+  /// A folder, from inside.
+  static let itself = FilePath(".")
 
   /// - Parameter shards: at least so many, of 16, 256 and 4096.
   init(shards: Int) { shardDigits = shards <= 16 ? 1 : shards <= 256 ? 2 : 3 }
@@ -49,11 +51,14 @@ struct EntryPaths: Hashable, Sendable {
   func head(_ name: EntryName) -> FilePath { path(in: shard(of: name)) { $0.append(name) } }
 
   func body(_ name: EntryName, generation: UInt64) -> FilePath {
-    path(in: shard(of: name)) { path in
-      path.append(name)
-      path.append(0x2E)
-      path.append(hexadecimal: generation)
-    }
+    path(in: shard(of: name)) { $0.append(name, generation: generation) }
+  }
+
+  /// The same from inside of the shard.
+  static func headInShard(_ name: EntryName) -> FilePath { FilePath(spelling: { $0.append(name) }) }
+
+  static func bodyInShard(_ name: EntryName, generation: UInt64) -> FilePath {
+    FilePath(spelling: { $0.append(name, generation: generation) })
   }
 
   func temp(_ unique: UniqueName, in shard: Int) -> FilePath { path(in: shard) { $0.append(unique) } }
@@ -118,6 +123,12 @@ extension FilePath {
   fileprivate mutating func append(_ name: EntryName) {
     append(hexadecimal: name.high)
     append(hexadecimal: name.low)
+  }
+
+  fileprivate mutating func append(_ name: EntryName, generation: UInt64) {
+    append(name)
+    append(0x2E)
+    append(hexadecimal: generation)
   }
 
   fileprivate mutating func append(_ name: UniqueName) {

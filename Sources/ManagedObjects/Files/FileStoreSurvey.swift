@@ -31,7 +31,7 @@ extension FileStore {
     for path in [EntryPaths.temp, EntryPaths.lent] {
       for file in temporaries(path, EntryPaths.listed, in: folder) { count(file, in: &survey, folder) }
     }
-    for file in temporaries(FilePath("."), { name, _ in FilePath(name) }, in: folder) {
+    for file in temporaries(EntryPaths.itself, { name, _ in FilePath(name) }, in: folder) {
       count(file, in: &survey, folder)
     }
     for shard in 0..<folder.paths.shards {

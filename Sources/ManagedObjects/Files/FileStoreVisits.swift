@@ -41,17 +41,25 @@ extension FileStore {
   private func setCounters(
     _ shards: Range<Int>, before: [SharedCounters.Count], _ seen: [TrimRule.Item], in folder: StoreFolder
   ) {
-    var counts = [SharedCounters.Count](repeating: SharedCounters.Count(), count: shards.count)
     let after = shards.map { folder.counters.rawCount(of: $0) }
-    for item in seen {
-      let at = folder.paths.shard(of: item.name) - shards.lowerBound
-      counts[at].entries += 1
-      counts[at].bytes += item.charge
-    }
+    let counts = counts(of: seen, shards, folder)
     for (at, shard) in shards.enumerated() where before[at] == after[at] && counts[at] != before[at] {
       let wrong = counts[at] - before[at]
       folder.counters.add(entries: wrong.entries, bytes: wrong.bytes, to: shard)
     }
+  }
+
+  /// What these items count, shard by shard.
+  private func counts(
+    of items: [TrimRule.Item], _ shards: Range<Int>, _ folder: StoreFolder
+  ) -> [SharedCounters.Count] {
+    var counts = [SharedCounters.Count](repeating: SharedCounters.Count(), count: shards.count)
+    for item in items {
+      let at = folder.paths.shard(of: item.name) - shards.lowerBound
+      counts[at].entries += 1
+      counts[at].bytes += item.charge
+    }
+    return counts
   }
 
   // MARK: Removing
@@ -108,19 +116,6 @@ extension FileStore {
     folder.counters.noteOldest(WallTime(milliseconds: oldest / 1_000_000))
   }
 
-  /// What these items count, shard by shard.
-  private func counts(
-    of items: ArraySlice<TrimRule.Item>, _ shards: Range<Int>, _ folder: StoreFolder
-  ) -> [SharedCounters.Count] {
-    var counts = [SharedCounters.Count](repeating: SharedCounters.Count(), count: shards.count)
-    for item in items {
-      let at = folder.paths.shard(of: item.name) - shards.lowerBound
-      counts[at].entries += 1
-      counts[at].bytes += item.charge
-    }
-    return counts
-  }
-
   // MARK: Leftovers
 
   /// Removes what dead writers left in these shards: unfinished entries, bodies that no head names, and what is no
@@ -159,7 +154,7 @@ extension FileStore {
   /// Removes leftovers from the folders outside the shards.
   func sweepFolders(in folder: StoreFolder) {
     for path in [EntryPaths.temp, EntryPaths.lent] { sweep(path, EntryPaths.listed, in: folder) }
-    sweep(FilePath("."), { name, _ in FilePath(name) }, in: folder)
+    sweep(EntryPaths.itself, { name, _ in FilePath(name) }, in: folder)
     folder.counters.swept = time.wallNow
   }
 

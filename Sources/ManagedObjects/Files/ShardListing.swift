@@ -19,46 +19,57 @@ struct ShardListing {
 }
 
 extension FileStore {
-  /// Lists the shards and asks for the date and size of each file, in the order of inodes: half the time when the
-  /// file system has to read them from disk.
   func list(_ shards: Range<Int>, in folder: StoreFolder, _ pace: inout Pace) -> ShardListing {
     var listing = ShardListing()
-    var heads: [(name: EntryName, inode: UInt64)] = []
-    var bodies: [(name: EntryName, generation: UInt64)] = []
     for shard in shards where folder.hasShard(shard) {
-      try? fileSystem.list(folder.paths.shard(shard), in: folder.root) { name, inode in
-        switch ListedName(name) {
-        case .head(let name) where folder.paths.shard(of: name) == shard: heads.append((name, inode))
-        case .body(let name, let generation) where folder.paths.shard(of: name) == shard:
-          bodies.append((name, generation))
-        case .temp:
-          if let valid = try? UTF8Span(validating: name) {
-            listing.temps.append(folder.paths.listed(String(copying: valid), in: shard))
-          }
-        default: break
-        }
+      // Its files are named from inside: to go there once for each by way of the folder takes a fifth longer.
+      if let place = try? fileSystem.open(folder.paths.shard(shard), in: folder.root, .read) {
+        list(shard, at: place, in: folder, into: &listing, &pace)
       }
       pace.step(fileSystem)
     }
+    return listing
+  }
+
+  /// Lists a shard and asks for the date and size of each file, in the order of inodes: half the time when the file
+  /// system has to read them from disk.
+  private func list(
+    _ shard: Int, at place: borrowing OpenFile, in folder: StoreFolder, into listing: inout ShardListing,
+    _ pace: inout Pace
+  ) {
+    let paths = folder.paths
+    var heads: [(name: EntryName, inode: UInt64)] = []
+    var bodies: [(name: EntryName, generation: UInt64)] = []
+    var temps: [FilePath] = []
+    try? fileSystem.list(EntryPaths.itself, in: place) { name, inode in
+      switch ListedName(name) {
+      case .head(let name) where paths.shard(of: name) == shard: heads.append((name, inode))
+      case .body(let name, let generation) where paths.shard(of: name) == shard: bodies.append((name, generation))
+      case .temp:
+        if let valid = try? UTF8Span(validating: name) { temps.append(paths.listed(String(copying: valid), in: shard)) }
+      default: break
+      }
+    }
+    listing.temps += temps
     for (name, generation) in bodies {
       pace.step(fileSystem)
-      guard let info = try? fileSystem.info(of: folder.paths.body(name, generation: generation), in: folder.root)
+      guard let info = try? fileSystem.info(of: EntryPaths.bodyInShard(name, generation: generation), in: place)
       else { continue }
-      let body = ShardListing.Body(generation: generation, bytes: min(info.bytes, 1 << 44), modified: info.modified)
-      listing.bodies[name, default: []].append(body)
+      listing.add(
+        ShardListing.Body(generation: generation, bytes: min(info.bytes, 1 << 44), modified: info.modified), of: name)
     }
     heads.sort { $0.inode < $1.inode }
-    listing.entries.reserveCapacity(heads.count)
     for (name, inode) in heads {
       pace.step(fileSystem)
-      guard let info = try? fileSystem.info(of: folder.paths.head(name), in: folder.root) else { continue }
+      guard let info = try? fileSystem.info(of: EntryPaths.headInShard(name), in: place) else { continue }
       listing.add(name, inode, info)
     }
-    return listing
   }
 }
 
 extension ShardListing {
+  fileprivate mutating func add(_ body: Body, of name: EntryName) { bodies[name, default: []].append(body) }
+
   fileprivate mutating func add(_ name: EntryName, _ inode: UInt64, _ info: FileInfo) {
     guard info.kind == .file else { return junk.append(name) }
     let bodyBytes = bodies.isEmpty ? 0 : bodies[name, default: []].reduce(0) { $0 + $1.bytes }
