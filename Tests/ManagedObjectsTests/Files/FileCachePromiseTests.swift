@@ -123,6 +123,44 @@ struct FileCachePromiseTests {
 
   // MARK: Many entries
 
+  /// Bytes that malloc has given out, by malloc_info(3), whose header Swift does not see.
+  private func heap() throws -> Int {
+    typealias Info = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
+    let info = unsafeBitCast(try #require(dlsym(nil, "malloc_info")), to: Info.self)
+    var (text, count): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
+    let stream = try #require(open_memstream(&text, &count))
+    #expect(info(0, stream) == 0)
+    fclose(stream)
+    defer { free(text) }
+    // What is said of all arenas together comes last.
+    let lines = String(cString: try #require(text)).split(separator: "\n")
+    func size(_ line: String) -> Int {
+      let last = lines.last { $0.hasPrefix("<\(line)") }
+      return last?.split(separator: "size=\"").last.flatMap { Int($0.prefix { $0 != "\"" }) } ?? 0
+    }
+    let (system, mapped) = (size("system type=\"current\""), size("total type=\"mmap\""))
+    #expect(system > 0)
+    return system + mapped - size("total type=\"fast\"") - size("total type=\"rest\"")
+  }
+
+  @Test(arguments: FileCacheTests.Kind.allCases)
+  func `an entry takes no memory`(kind: FileCacheTests.Kind) throws {
+    let folder = CacheFolder()
+    let cache = try kind.open(folder)
+    func use(_ numbers: Range<Int>) throws {
+      for number in numbers {
+        try cache.put(key("\(number)"), body(100))
+        #expect(try cache.get(key("\(number)"))?.count == 100)
+      }
+    }
+    try use(0..<500)
+    let before = try heap()
+    try use(500..<3000)
+    // Eight bytes would do for no more than a pointer to each.
+    let growth = try heap() - before
+    #expect(growth < 2500 * 8, "\(growth) bytes")
+  }
+
   /// Files that look like entries; no look-up has to do with them.
   private func crowd(_ folder: CacheFolder, _ kind: FileCacheTests.Kind, _ count: Int) throws {
     _ = try kind.open(folder)

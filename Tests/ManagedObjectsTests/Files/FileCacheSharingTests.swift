@@ -49,9 +49,12 @@ struct FileCacheSharingTests {
 
   // MARK: Sharing
 
-  @Test func `an entry that is overwritten while read is the old or the new, never a mixture`() async throws {
+  @Test(arguments: FileCacheTests.Kind.allCases)
+  func `an entry that is overwritten while read is the old or the new, never a mixture`(kind: FileCacheTests.Kind)
+    async throws
+  {
     let folder = CacheFolder()
-    let cache = try folder.fileCache()
+    let cache = try kind.open(folder)
     let bodies = [body(3000, seed: 1), body(120_000, seed: 2), body(5000, seed: 3)]
     try cache.put(key("k"), bodies[0])
     await withTaskGroup { group in
@@ -62,7 +65,7 @@ struct FileCacheSharingTests {
       }
       for _ in 0..<2 {
         group.addTask {
-          let other = try? folder.fileCache()
+          let other = try? kind.open(folder)
           for _ in 0..<200 {
             let found = try? other?.get(key("k"))
             if let found { #expect(bodies.contains(found)) }
