@@ -30,11 +30,14 @@ struct MemoryBenchmark {
     let manager = try await filledManager()
     let cache = filledCache()
     let dictionary = Dictionary(uniqueKeysWithValues: urls.map { ($0, ready()) })
-    let contests = [gets(dictionary, cache), manages(manager)]
+    let contests = [
+      gets(dictionary, cache), GetOrInsert(rounds: rounds, isQuick: options.isQuick).contest, manages(manager),
+    ]
     var report = ScoreReport(
       title: "Hits in memory", machine: Machine(directory: FileManager.default.temporaryDirectory.path),
       conditions: [
         "\(Self.count) objects of one byte, \(repeats) hits on each in a round, by one thread; names are URLs of 60 bytes.",
+        "Get or insert: \(GetOrInsert.keys) URLs by Zipf's law, room for a tenth of them; an insertion after each miss.",
         "A get is that of the cache itself, its key made from the URL; a `manage` is all of it, for a user of a class of"
           + " its own: request, freshness, callback on this thread.",
       ], scores: [], candidates: [])

@@ -2,12 +2,12 @@ import Glibc
 import TestSupport
 
 /// Requests whose keys are as popular as Zipf's law has it: the n-th in proportion to 1 / n^exponent.
-struct ZipfTrace {
+package struct ZipfTrace {
   /// The sum of the popularity of each key and of all before it.
   private var sums: [Double] = []
   private var random: SeededRandom
 
-  init(keys: Int, exponent: Double, seed: UInt64) {
+  package init(keys: Int, exponent: Double, seed: UInt64) {
     random = SeededRandom(seed: seed)
     var sum = 0.0
     for rank in 1...max(1, keys) {
@@ -16,7 +16,7 @@ struct ZipfTrace {
     }
   }
 
-  mutating func next() -> Int {
+  package mutating func next() -> Int {
     let wanted = Double.random(in: 0..<(sums.last ?? 1), using: &random)
     var (low, high) = (0, sums.count - 1)
     while low < high {
@@ -26,7 +26,7 @@ struct ZipfTrace {
     return low
   }
 
-  func requests(_ count: Int) -> [Int] {
+  package func requests(_ count: Int) -> [Int] {
     var trace = self
     return (0..<count).map { _ in trace.next() }
   }
