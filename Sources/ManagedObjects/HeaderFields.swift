@@ -65,13 +65,16 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
   /// All values of that name as one list, joined by ", " (RFC 9110 section 5.3); nil when there is none.
   public func list(of name: String) -> String? {
     guard let first = find(name) else { return nil }
-    guard names.mayRepeat(name.utf8.span), find(name, from: first.whole.upperBound) != nil else { return text(block[first.value]) }
+    guard names.mayRepeat(name.utf8.span), find(name, from: first.whole.upperBound) != nil else {
+      return text(block[first.value])
+    }
     return values(of: name).joined(separator: ", ")
   }
 
   /// The bytes of the value, where there is one field of that name, not more and not less.
   func onlyValue(of name: String) -> ArraySlice<UInt8>? {
-    guard let first = find(name), !names.mayRepeat(name.utf8.span) || find(name, from: first.whole.upperBound) == nil else {
+    guard let first = find(name), !names.mayRepeat(name.utf8.span) || find(name, from: first.whole.upperBound) == nil
+    else {
       return nil
     }
     return block[first.value]
@@ -110,7 +113,7 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
     }
     let start = block.count
     block.append(contentsOf: name)
-    names.note(block[start...].span)
+    names.note(first: block[start], last: block[block.count - 1], count: block.count - start)
     block.append(0x3A)
     block.append(0x20)
     block.append(contentsOf: value)
@@ -119,7 +122,7 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
 
   /// The same for a field whose name is known to be a token, and whose value to have no CR, LF or NUL.
   mutating func append(read bytes: [UInt8], name: Range<Int>, value: Range<Int>) {
-    names.note(bytes[name].span)
+    if !name.isEmpty { names.note(first: bytes[name.lowerBound], last: bytes[name.upperBound - 1], count: name.count) }
     // Mostly it stands there just as it is kept.
     if value.lowerBound == name.upperBound + 2, bytes[name.upperBound + 1] == 0x20 {
       block.append(contentsOf: bytes[name.lowerBound..<value.upperBound])
@@ -270,10 +273,6 @@ private struct NameBits: Sendable {
   private var present: UInt64 = 0
   /// Of those, which may be there more than once.
   private var repeated: UInt64 = 0
-
-  mutating func note(_ name: Span<UInt8>) {
-    if !name.isEmpty { note(first: name[0], last: name[name.count - 1], count: name.count) }
-  }
 
   mutating func note(first: UInt8, last: UInt8, count: Int) {
     let bit = Self.bit(first, last, count)
