@@ -56,6 +56,10 @@ final class Arena {
     return samples
   }
 
+  /// Has what was put reach the disk, or whoever comes next pays for it: a fifth of a trim's files would still be unwritten,
+  /// and the journal full of them.
+  func settleDisk() { sync() }
+
   func tell(_ text: String) {
     FileHandle.standardError.write(Data("cache: \(text)\n".utf8))
   }

@@ -91,6 +91,7 @@ struct NumbersPart {
     var rows: [CacheFigure] = []
     for candidate in trimmers {
       arena.tell("numbers: \(candidate.name) trims \(entries) entries by a fifth")
+      arena.settleDisk()
       let open = Job(operation: .open, bytes: Self.bytes, limitEntries: entries * 8 / 10, lowWater: 1)
       _ = try candidate.run(open)
       let steps = Samples(try candidate.run(Job(operation: .trim, bytes: Self.bytes)))
@@ -164,6 +165,7 @@ struct TrimmingPart {
     arena.tell("trimming: \(entries) entries for each of \(candidates.count)")
     _ = try arena.run(Job(operation: .put, keys: Array(0..<entries), bytes: Self.bytes), by: candidates, pieces: 1000)
     return try candidates.flatMap { candidate in
+      arena.settleDisk()
       let trimming = try trim(candidate, entries)
       // The same load for the same time, without: what was put in between makes up for what was removed.
       let alone = try load(candidate, entries, from: 1 << 21, until: nanoseconds() + trimming.time, isOver: { false })

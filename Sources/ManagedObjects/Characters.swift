@@ -81,5 +81,7 @@ func ~= (word: String, bytes: ArraySlice<UInt8>) -> Bool {
 }
 
 private func spells(_ word: String, _ bytes: ArraySlice<UInt8>) -> Bool {
-  word.utf8.elementsEqual(bytes.lazy.map(lowered))
+  let (word, bytes) = (word.utf8.span, bytes.span)
+  for at in word.indices where lowered(bytes[at]) != word[at] { return false }
+  return true
 }

@@ -232,8 +232,8 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
     let value: Range<Int>
   }
 
-  /// The names in lines that are just as `append` makes them; nil: they are not. One pass over a head that
-  /// was stored, which is not taken apart; half of what a look-up does beside system calls is this.
+  /// The names in lines that are just as `append` makes them; nil: they are not. One pass over a head that was stored, which
+  /// is not taken apart.
   private static func names(ofBlock bytes: RawSpan) -> NameBits? {
     var names = NameBits()
     var at = 0

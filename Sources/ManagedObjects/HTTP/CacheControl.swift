@@ -34,7 +34,7 @@ package struct CacheControl: Hashable, Sendable {
 
   package init(_ fields: HeaderFields) {
     guard let list = fields.listBytes(of: "Cache-Control") else { return }
-    var directives = Directives(rest: list)
+    var directives = Directives(list)
     while let directive = directives.next() { note(directive) }
   }
 
@@ -92,39 +92,43 @@ package struct CacheControl: Hashable, Sendable {
 
   /// token [ "=" ( token / quoted-string ) ], between commas.
   private struct Directives {
-    var rest: ArraySlice<UInt8>
+    private let list: ArraySlice<UInt8>
+    private var at: Int
+
+    init(_ list: ArraySlice<UInt8>) {
+      self.list = list
+      at = list.startIndex
+    }
 
     mutating func next() -> Directive? {
       while true {
-        rest = rest.drop { isBlank($0) || $0 == UInt8(ascii: ",") }
-        guard !rest.isEmpty else { return nil }
-        let name = rest.prefix(while: isTokenByte)
-        rest = rest[name.endIndex...]
+        skip { isBlank($0) || $0 == UInt8(ascii: ",") }
+        guard at < list.endIndex else { return nil }
+        let name = token()
         guard !name.isEmpty else {
-          skipToComma()
+          skip { $0 != UInt8(ascii: ",") }
           continue
         }
         var directive = Directive(name: name)
         readValue(&directive)
-        rest = rest.drop { isBlank($0) }
-        if let extra = rest.first, extra != UInt8(ascii: ",") {
+        skip { isBlank($0) }
+        if at < list.endIndex, list[at] != UInt8(ascii: ",") {
           directive.isGarbled = true
-          skipToComma()
+          skip { $0 != UInt8(ascii: ",") }
         }
         return directive
       }
     }
 
     private mutating func readValue(_ directive: inout Directive) {
-      guard rest.first == UInt8(ascii: "=") else { return }
-      rest.removeFirst()
-      if rest.first == UInt8(ascii: "\"") {
+      guard at < list.endIndex, list[at] == UInt8(ascii: "=") else { return }
+      at += 1
+      if at < list.endIndex, list[at] == UInt8(ascii: "\"") {
         directive.value = quoted()
         directive.isGarbled = directive.value == nil
         return
       }
-      let value = rest.prefix(while: isTokenByte)
-      rest = rest[value.endIndex...]
+      let value = token()
       directive.value = value
       directive.isGarbled = value.isEmpty
     }
@@ -132,19 +136,25 @@ package struct CacheControl: Hashable, Sendable {
     /// nil, and nothing is taken: the quotes never close.
     private mutating func quoted() -> ArraySlice<UInt8>? {
       var value: [UInt8] = []
-      var index = rest.startIndex + 1
-      while index < rest.endIndex, rest[index] != UInt8(ascii: "\"") {
-        if rest[index] == Byte.backslash { index += 1 }
-        if index < rest.endIndex { value.append(rest[index]) }
+      var index = at + 1
+      while index < list.endIndex, list[index] != UInt8(ascii: "\"") {
+        if list[index] == Byte.backslash { index += 1 }
+        if index < list.endIndex { value.append(list[index]) }
         index += 1
       }
-      guard index < rest.endIndex else { return nil }
-      rest = rest[(index + 1)...]
+      guard index < list.endIndex else { return nil }
+      at = index + 1
       return value[...]
     }
 
-    private mutating func skipToComma() {
-      rest = rest.drop { $0 != UInt8(ascii: ",") }
+    private mutating func token() -> ArraySlice<UInt8> {
+      let start = at
+      skip(isTokenByte)
+      return list[start..<at]
+    }
+
+    private mutating func skip(_ isSkipped: (UInt8) -> Bool) {
+      while at < list.endIndex, isSkipped(list[at]) { at += 1 }
     }
   }
 }

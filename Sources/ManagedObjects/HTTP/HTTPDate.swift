@@ -12,7 +12,7 @@ package enum HTTPDate {
 
   /// The same of a field's bytes.
   static func parse(_ bytes: ArraySlice<UInt8>, now: WallTime) -> WallTime? {
-    var reader = Reader(rest: bytes)
+    var reader = Reader(bytes)
     let weekday = reader.word()
     let isShort = weekdays.contains { $0 ~= weekday }
     if reader.skip(", ") {
@@ -73,34 +73,48 @@ package enum HTTPDate {
   private static func asctime(_ reader: inout Reader) -> WallTime? {
     guard let month = reader.month(), reader.skip(" "),
       let day = reader.skip(" ") ? reader.number(1) : reader.number(2),
-      reader.skip(" "), let clock = reader.clock(), reader.skip(" "), let year = reader.number(4), reader.rest.isEmpty
+      reader.skip(" "), let clock = reader.clock(), reader.skip(" "), let year = reader.number(4), reader.isAtEnd
     else { return nil }
     return CivilDate(year: year, month: month, day: day)?.time(clock)
   }
 
   /// Takes a date apart from the left.
   private struct Reader {
-    var rest: ArraySlice<UInt8>
+    private let bytes: ArraySlice<UInt8>
+    private var at: Int
+
+    init(_ bytes: ArraySlice<UInt8>) {
+      self.bytes = bytes
+      at = bytes.startIndex
+    }
+
+    var isAtEnd: Bool { at == bytes.endIndex }
 
     mutating func skip(_ text: String) -> Bool {
-      guard rest.starts(with: text.utf8) else { return false }
-      rest = rest.dropFirst(text.utf8.count)
+      let text = text.utf8.span
+      guard bytes.endIndex - at >= text.count else { return false }
+      for place in text.indices where bytes[at + place] != text[place] { return false }
+      at += text.count
       return true
     }
 
     /// Letters, in any case.
     mutating func word() -> ArraySlice<UInt8> {
-      let letters = rest.prefix(while: isLetter)
-      rest = rest[letters.endIndex...]
-      return letters
+      let start = at
+      while at < bytes.endIndex, isLetter(bytes[at]) { at += 1 }
+      return bytes[start..<at]
     }
 
     /// Exactly so many digits.
     mutating func number(_ digits: Int) -> Int64? {
-      let text = rest.prefix(digits)
-      guard text.count == digits, text.allSatisfy(isDigit) else { return nil }
-      rest = rest.dropFirst(digits)
-      return text.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+      guard bytes.endIndex - at >= digits else { return nil }
+      var number: Int64 = 0
+      for place in at..<(at + digits) {
+        guard isDigit(bytes[place]) else { return nil }
+        number = number * 10 + Int64(bytes[place] - 0x30)
+      }
+      at += digits
+      return number
     }
 
     /// 1...12
@@ -117,7 +131,7 @@ package enum HTTPDate {
       return hour * 3600 + minute * 60 + second
     }
 
-    mutating func endsInGMT() -> Bool { "gmt" ~= word() && rest.isEmpty }
+    mutating func endsInGMT() -> Bool { "gmt" ~= word() && isAtEnd }
   }
 }
 

@@ -39,14 +39,6 @@ struct SlotTable: Sendable {
     /// nil: the slot is free.
     var hold: MemoryEntry.Hold?
 
-    /// `key == other` without a copy of it: the hot path of every look-up.
-    @inline(__always)
-    func isOf(_ other: MemoryKey) -> Bool {
-      key.hash == other.hash && key.id.name == other.id.name && key.id.kind == other.id.kind
-        && key.id.namespace == other.id.namespace && key.scope == other.scope
-        && key.representation == other.representation
-    }
-
     private static let nobody = MemoryKey(id: ObjectID(""), representation: Representation(of: Never.self, variant: ""))
   }
 
@@ -67,15 +59,22 @@ struct SlotTable: Sendable {
 
   func key(_ slot: Int32) -> MemoryKey { contents[Int(slot)].key }
 
-  func hash(_ slot: Int32) -> Int { contents.span[Int(slot)].key.hash }
+  func hash(_ slot: Int32) -> Int { contents[Int(slot)].key.hash }
 
-  func hold(_ slot: Int32) -> MemoryEntry.Hold? { contents.span[Int(slot)].hold }
+  func hold(_ slot: Int32) -> MemoryEntry.Hold? { contents[Int(slot)].hold }
 
   @inline(__always)
   func find(_ key: MemoryKey) -> Int32? {
-    // By a span: an element of an array is copied before it is asked anything.
-    let contents = contents.span
-    return index.find(key.hash) { contents[Int($0)].isOf(key) }
+    index.find(key.hash) { isOf(Int($0), key) }
+  }
+
+  /// The same as `contents[slot].key == key`, field by field where they stand: the hot path of every look-up would
+  /// otherwise copy the whole key first.
+  @inline(__always)
+  private func isOf(_ slot: Int, _ key: MemoryKey) -> Bool {
+    contents[slot].key.hash == key.hash && contents[slot].key.id.name == key.id.name
+      && contents[slot].key.id.kind == key.id.kind && contents[slot].key.id.namespace == key.id.namespace
+      && contents[slot].key.scope == key.scope && contents[slot].key.representation == key.representation
   }
 
   /// The key must not be in the table.
