@@ -1,7 +1,6 @@
 import CacheBenchmark
 import CurlFloor
 import Dispatch
-import Foundation
 import ManagedObjects
 import TestSupport
 
@@ -75,9 +74,16 @@ struct GetOrInsert {
 }
 
 /// Least recently used by a dictionary and a doubly linked list, as it is written by hand everywhere.
-///
-/// Sound although unchecked: everything is touched under the lock alone.
-private final class HandwrittenCache<Value>: @unchecked Sendable {
+private final class HandwrittenCache<Value: Sendable>: Sendable {
+  private let list: Lock<HandwrittenList<Value>>
+
+  init(limit: Int) { list = Lock(HandwrittenList(limit: limit)) }
+
+  func find(_ key: String) -> Value? { list.withLock { $0.find(key) } }
+  func insert(_ value: Value, for key: String) { list.withLock { $0.insert(value, for: key) } }
+}
+
+private struct HandwrittenList<Value: Sendable> {
   private final class Node {
     let key: String
     let value: Value
@@ -88,45 +94,40 @@ private final class HandwrittenCache<Value>: @unchecked Sendable {
   }
 
   private let limit: Int
-  private let lock = NSLock()
   private var nodes: [String: Node] = [:]
   private var newest: Node?
   private var oldest: Node?
 
   init(limit: Int) { self.limit = limit }
 
-  func find(_ key: String) -> Value? {
-    lock.withLock {
-      guard let node = nodes[key] else { return nil }
-      if node !== newest {
-        unlink(node)
-        link(node)
-      }
-      return node.value
-    }
-  }
-
-  func insert(_ value: Value, for key: String) {
-    lock.withLock {
-      guard nodes[key] == nil else { return }
-      if nodes.count >= limit, let victim = oldest {
-        unlink(victim)
-        nodes[victim.key] = nil
-      }
-      let node = Node(key, value)
-      nodes[key] = node
+  mutating func find(_ key: String) -> Value? {
+    guard let node = nodes[key] else { return nil }
+    if node !== newest {
+      unlink(node)
       link(node)
     }
+    return node.value
   }
 
-  private func link(_ node: Node) {
+  mutating func insert(_ value: Value, for key: String) {
+    guard nodes[key] == nil else { return }
+    if nodes.count >= limit, let victim = oldest {
+      unlink(victim)
+      nodes[victim.key] = nil
+    }
+    let node = Node(key, value)
+    nodes[key] = node
+    link(node)
+  }
+
+  private mutating func link(_ node: Node) {
     node.older = newest
     newest?.newer = node
     newest = node
     oldest = oldest ?? node
   }
 
-  private func unlink(_ node: Node) {
+  private mutating func unlink(_ node: Node) {
     if let newer = node.newer { newer.older = node.older } else { newest = node.older }
     if let older = node.older { older.newer = node.newer } else { oldest = node.newer }
     (node.newer, node.older) = (nil, nil)
