@@ -29,6 +29,14 @@ struct FileCachePromiseTests {
     #expect(try cache.statistics().entries == 1)
   }
 
+  @Test func `names that end alike are in many shards`() throws {
+    let folder = CacheFolder()
+    let cache = try folder.bigFileCache(shards: 256)
+    for index in 0..<500 { try cache.put(key("https://example.org/\(index).jpg"), Data()) }
+    let shards = Set(folder.paths.compactMap { $0.split(separator: "/").first }.filter { $0.count == 2 })
+    #expect(shards.count > 180)
+  }
+
   // MARK: Living beside others
 
   @Test(arguments: FileCacheTests.Kind.allCases)

@@ -332,14 +332,6 @@ struct FileStoreTrimmingTests {
     #expect(steps >= 10)
   }
 
-  @Test func `names that end alike are in many shards`() throws {
-    let folder = CacheFolder()
-    let cache = try folder.bigFileCache(shards: 256)
-    for index in 0..<500 { try cache.put(key("https://example.org/\(index).jpg"), Data()) }
-    let shards = Set(folder.paths.compactMap { $0.split(separator: "/").first }.filter { $0.count == 2 })
-    #expect(shards.count > 180)
-  }
-
   @Test func `the number of shards follows the limits, and then stays`() throws {
     #expect(BigFileCache.shards(for: CacheLimits(bytes: 1 << 30)) == 4096)
     #expect(BigFileCache.shards(for: CacheLimits(bytes: 100 << 20)) == 256)
