@@ -27,10 +27,15 @@ extension EasyHandle {
       case .http2PriorKnowledge: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
       }
     set(CURLOPT_HTTP_VERSION, Int(version))
-    // Only ALPN or a promise tells early that a connection carries many transfers. Elsewhere waiting would mean that all
+    // Only ALPN tells early that a connection carries many transfers. Elsewhere waiting would mean that all
     // transfers to a host stand still until the first one is answered.
-    let mayShare = request.version == .http2PriorKnowledge || request.origin.scheme == "https"
-    if mayShare, request.version != .http11 { set(CURLOPT_PIPEWAIT, 1) }
+    let isSecure = request.origin.scheme == "https"
+    if isSecure, request.version != .http11 { set(CURLOPT_PIPEWAIT, 1) }
+    // libcurl 7.88 fails, with error 16, at every second request on a plain connection that speaks HTTP/2.
+    if !isSecure, request.version == .http2PriorKnowledge {
+      set(CURLOPT_FRESH_CONNECT, 1)
+      set(CURLOPT_FORBID_REUSE, 1)
+    }
   }
 
   /// Certificate and name are always verified: libcurl's default, and there is no way here to change it.

@@ -47,7 +47,8 @@ public enum HTTPVersionChoice: Sendable {
   case automatic
   /// HTTP/1.1 only.
   case http1
-  /// HTTP/2 from the first byte on, also without TLS ("h2c", RFC 9113 section 3.3): for servers known to speak it.
+  /// HTTP/2 from the first byte on, also without TLS ("h2c", RFC 9113 section 3.3): for servers known to speak it. Without
+  /// TLS each load has a connection of its own, since libcurl cannot do more.
   case http2PriorKnowledge
 }
 
