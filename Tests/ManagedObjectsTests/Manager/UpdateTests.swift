@@ -45,7 +45,9 @@ struct UpdateTests {
     #expect(ending.object == "old" && ending.source == .stale && user.updates.isEmpty)
     try await answerRefresh()
     let update = try await user.update()
-    #expect(update.object == "new" && update.source == .network && update.request.locations == ["mem:a"])
+    // A refresh that ends before the user has its place in it leaves the object to be found in the file.
+    #expect(update.object == "new" && (update.source == .network || files && update.source == .file))
+    #expect(update.request.locations == ["mem:a"])
     #expect(loader.requests[1].fields["If-None-Match"] == "\"1\"")
     let next = RecordingUser.text()
     manager.manage(next, for: request)
