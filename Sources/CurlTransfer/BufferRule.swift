@@ -7,7 +7,8 @@ enum BufferRule {
   /// - Parameter lastBody: of the transfer before; nil: there was none.
   static func bytes(_ request: TransferRequest, lastBody: Int?) -> Int {
     if request.expectsLargeBody { return 512 << 10 }
-    guard let lastBody else { return 128 << 10 }
+    // Nobody knows yet. Room that is not filled is not touched either.
+    guard let lastBody else { return 512 << 10 }
     switch lastBody {
     case ..<(48 << 10): return 48 << 10
     case ..<(8 << 20): return 128 << 10

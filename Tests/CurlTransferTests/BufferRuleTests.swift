@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test func `small bodies are received into little room, large ones into much`() {
-    #expect(bytes(after: nil) == 128 << 10)
+    #expect(bytes(after: nil) == 512 << 10)
     #expect(bytes(after: 0) == 48 << 10 && bytes(after: 16 << 10) == 48 << 10)
     #expect(bytes(after: 48 << 10) == 128 << 10 && bytes(after: 1 << 20) == 128 << 10)
     #expect(bytes(after: 8 << 20) == 512 << 10 && bytes(after: .max) == 512 << 10)
