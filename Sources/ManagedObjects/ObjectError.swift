@@ -27,57 +27,42 @@ public struct ObjectError: Error, Sendable, CustomStringConvertible {
     case cancelled
   }
 
-  /// A reference: whatever may fail has room for an error, and hardly ever needs it.
-  private let content: Content
-
-  private final class Content: Sendable {
-    let code: Code
-    let message: String
-    let reason: CancelReason?
-    let head: LoadHead?
-    let bodyStart: Data
-    let underlying: (any Error)?
-
-    init(
-      _ code: Code, _ message: String, reason: CancelReason? = nil, head: LoadHead? = nil, bodyStart: Data = Data(),
-      underlying: (any Error)? = nil
-    ) {
-      self.code = code
-      self.message = message
-      self.reason = reason
-      self.head = head
-      self.bodyStart = bodyStart
-      self.underlying = underlying
-    }
-  }
+  public let code: Code
+  /// What happened and what to do about it, in one sentence. URLs in it are redacted.
+  public let message: String
+  /// Set where `code` is `.cancelled`.
+  public let reason: CancelReason?
+  /// The response, where one came.
+  public let head: LoadHead?
+  /// The first bytes of the body of a response that was not a success, at most 4 KiB.
+  public let bodyStart: Data
+  public let underlying: (any Error)?
 
   public init(
     _ code: Code, _ message: String, head: LoadHead? = nil, bodyStart: Data = Data(), underlying: (any Error)? = nil
   ) {
-    content = Content(code, message, head: head, bodyStart: bodyStart, underlying: underlying)
+    self.code = code
+    self.message = message
+    reason = nil
+    self.head = head
+    self.bodyStart = bodyStart
+    self.underlying = underlying
   }
 
   public init(_ reason: CancelReason) {
-    let message =
+    code = .cancelled
+    message =
       switch reason {
       case .left: "The request was given up by its user."
       case .bumped: "Newer requests took its place; ask again, or raise Policy.limitLiveHandlers."
       case .superseded: "Its user asked for something else."
       case .closed: "The manager was shut down."
       }
-    content = Content(.cancelled, message, reason: reason)
+    self.reason = reason
+    head = nil
+    bodyStart = Data()
+    underlying = nil
   }
-
-  public var code: Code { content.code }
-  /// What happened and what to do about it, in one sentence. URLs in it are redacted.
-  public var message: String { content.message }
-  /// Set where `code` is `.cancelled`.
-  public var reason: CancelReason? { content.reason }
-  /// The response, where one came.
-  public var head: LoadHead? { content.head }
-  /// The first bytes of the body of a response that was not a success, at most 4 KiB.
-  public var bodyStart: Data { content.bodyStart }
-  public var underlying: (any Error)? { content.underlying }
 
   /// What a backend threw, in our terms: our own errors as they are, all else as `.cacheBroken`.
   init(cacheFault error: any Error) {

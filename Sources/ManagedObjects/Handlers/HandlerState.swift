@@ -34,7 +34,7 @@ struct HandlerState: Sendable {
     case joined(SeatID, Wish)
     case left(SeatID, CancelReason)
     /// The seat's own time is over.
-    case expired(SeatID, ObjectError)
+    indirect case expired(SeatID, ObjectError)
     case reprioritized(SeatID, LoadPriority)
     case admitted
     /// A usable entry was found; its bytes are at hand.
@@ -47,7 +47,7 @@ struct HandlerState: Sendable {
     /// 304, but what it speaks of is gone: load once more.
     case lostBytes
     case stored
-    case failed(ObjectError)
+    indirect case failed(ObjectError)
     case decoded(Representation, Decoded)
     /// Nobody whom the decode was for is alive any more.
     case decodeAbandoned(Representation)
@@ -57,7 +57,7 @@ struct HandlerState: Sendable {
 
   enum Decoded: Sendable {
     case made
-    case failed(ObjectError)
+    indirect case failed(ObjectError)
   }
 
   enum Action: Sendable {
@@ -76,7 +76,7 @@ struct HandlerState: Sendable {
     case ready
     /// A prefetch: the bytes are here.
     case content
-    case failed(ObjectError)
+    indirect case failed(ObjectError)
     case cancelled(CancelReason)
   }
 

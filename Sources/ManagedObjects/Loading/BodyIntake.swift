@@ -8,7 +8,7 @@ enum LoadOutcome: Sendable {
   case notModified(LoadHead)
   /// Another status, with the first bytes of its body.
   case status(LoadHead, start: Data)
-  case failure(ObjectError)
+  indirect case failure(ObjectError)
 }
 
 /// What a load is checked against.

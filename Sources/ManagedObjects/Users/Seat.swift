@@ -43,7 +43,7 @@ enum SeatEnding: Sendable {
   case ready(any ObjectBoxing, Delivered)
   /// A prefetch has what it wanted.
   case content(Delivered)
-  case failed(ObjectError)
+  indirect case failed(ObjectError)
   case cancelled(CancelReason)
 }
 
