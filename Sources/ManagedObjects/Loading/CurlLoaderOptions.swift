@@ -48,7 +48,7 @@ public enum HTTPVersionChoice: Sendable {
   /// HTTP/1.1 only.
   case http1
   /// HTTP/2 from the first byte on, also without TLS ("h2c", RFC 9113 section 3.3): for servers known to speak it. Without
-  /// TLS each load has a connection of its own, since libcurl cannot do more.
+  /// TLS each load has a connection of its own: libcurl 7.88 fails at a second one.
   case http2PriorKnowledge
 }
 
