@@ -5,8 +5,7 @@
 /// dear where the body is small.
 enum BufferRule {
   /// - Parameter lastBody: of the transfer before; nil: there was none.
-  static func bytes(_ request: TransferRequest, lastBody: Int?) -> Int {
-    if request.expectsLargeBody { return 512 << 10 }
+  static func bytes(lastBody: Int?) -> Int {
     // Nobody knows yet. Room that is not filled is not touched either.
     guard let lastBody else { return 512 << 10 }
     switch lastBody {

@@ -58,7 +58,7 @@ internal import Glibc
     if !hasOptions(for: request) { setOptions(request) }
     set(CURLOPT_URL, request.url)
     setFields(request)
-    setBuffer(BufferRule.bytes(request, lastBody: lastBodyBytes))
+    setBuffer(BufferRule.bytes(lastBody: lastBodyBytes))
     return nil
   }
 

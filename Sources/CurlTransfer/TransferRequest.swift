@@ -19,8 +19,6 @@ package struct TransferRequest: Sendable {
 
   /// Bytes of all head blocks together, status lines and 1xx blocks included. libcurl bounds one line by 100 KiB.
   package var limitHeadBytes = 256 << 10
-  /// Receives into 512 KiB in place of 128 KiB: a third less CPU where the body has many megabytes, memory wasted elsewhere.
-  package var expectsLargeBody = false
 
   package var version = TransferVersion.automatic
   /// A PEM file that replaces the system's certificate authorities; nil: the system's.

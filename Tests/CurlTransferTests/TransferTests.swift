@@ -43,9 +43,7 @@ import Testing
   @Test func `a body of many megabytes comes without loss`() async throws {
     let count = 20_000_000
     server.on("/a", Reply(200, body: .pattern(Pattern(seed: 1), count: count)))
-    var request = TransferRequest(server, "/a")
-    request.expectsLargeBody = true
-    let record = try await engine.run(request)
+    let record = try await engine.run(server, "/a")
     #expect(record.body == Pattern(seed: 1).bytes(count))
   }
 

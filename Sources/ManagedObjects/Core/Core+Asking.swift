@@ -208,7 +208,7 @@ extension Core {
 
     /// Whether its first URL is for the network.
     var isHTTP: Bool {
-      location?.isHTTP ?? request.locations.first.map { $0.hasPrefix("https:") || $0.hasPrefix("http:") } ?? false
+      location?.isHTTP ?? request.locations.first.map(URLRule.isHTTP) ?? false
     }
   }
 

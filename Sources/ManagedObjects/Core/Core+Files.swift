@@ -164,16 +164,16 @@ extension Core {
   }
 
   /// A body that no backend is to have.
-  func usable(_ outcome: LoadOutcome, _ job: AttemptJob, _ times: LoadTimes) -> LoadedBody? {
+  func usable(
+    _ outcome: LoadOutcome, _ job: AttemptJob, _ times: LoadTimes
+  ) throws(ObjectError) -> LoadedBody? {
     guard backend == nil, case .body(let head, let received) = outcome else { return nil }
     let key = job.key
     let facts = facts(head, key, times)
     let body: Loaded.Body
     switch received {
     case .memory(let data): body = .memory(data)
-    case .pending(let entry):
-      guard let written = try? commit(entry, facts, key) else { return nil }
-      body = written
+    case .pending(let entry): body = try commit(entry, facts, key)
     }
     return LoadedBody(
       loaded: Loaded(id: key.id, head: head, source: .network, body: body), facts: facts,

@@ -181,8 +181,8 @@ final class Core: Sendable {
   private func ended(_ job: AttemptJob, _ outcome: LoadOutcome, _ times: LoadTimes, _ timings: LoadTimings?) {
     job.ticket.letGo()
     if case .status(let head, let start) = outcome { storeFailure(head, start, job) }
-    let end = CoreState.AttemptEnd(
-      outcome: outcome, usable: usable(outcome, job, times), times: times, timings: timings)
+    var end = CoreState.AttemptEnd(outcome: outcome, times: times, timings: timings)
+    do throws(ObjectError) { end.usable = try usable(outcome, job, times) } catch { end.outcome = .failure(error) }
     step {
       $0.attemptEnded(job.handler, number: job.number, end, now: self.time.now) { Double.random(in: 0..<1) }
     }

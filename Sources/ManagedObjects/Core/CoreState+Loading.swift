@@ -173,7 +173,7 @@ extension CoreState {
 
   /// How an attempt ended.
   struct AttemptEnd: Sendable {
-    let outcome: LoadOutcome
+    var outcome: LoadOutcome
     /// The body, where nothing is left to do before it can be decoded.
     var usable: LoadedBody?
     let times: LoadTimes

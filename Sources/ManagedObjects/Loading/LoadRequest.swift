@@ -32,7 +32,7 @@ public struct LoadRequest: Sendable {
   }
 
   /// Whether it is for the network, by the form that `URLRule` gives such a location.
-  var isHTTP: Bool { read?.isHTTP ?? (location.hasPrefix("https:") || location.hasPrefix("http:")) }
+  var isHTTP: Bool { read?.isHTTP ?? URLRule.isHTTP(location) }
 
   /// The location for code that speaks Foundation; nil where Foundation cannot read it.
   public var url: URL? { URL(string: location) }

@@ -79,6 +79,9 @@ package enum URLRule {
     package var why: String
   }
 
+  /// Whether a text is for the network, by its beginning alone.
+  static func isHTTP(_ text: String) -> Bool { text.hasPrefix("https:") || text.hasPrefix("http:") }
+
   package static func parse(_ text: String) -> Result<Location, Refusal> {
     let bytes = text.utf8.span
     do throws(Refusal) {
