@@ -53,7 +53,7 @@ public final class ObjectManager: Sendable {
   /// Takes the user's request back: it ends with `.cancelled(.left)`, before this returns unless the user belongs to an
   /// actor that the caller is not on, or a callback of the user is running just now. Never waits. After it no ready,
   /// failed or progress callback starts.
-  /// - Returns: false when there was no request, or its ending had begun.
+  /// - Returns: false when there was no request, its ending had begun, or it was taken back already.
   @discardableResult
   public func leave<User: ManagedUser>(_ user: User, from caller: (any Actor)? = #isolation) -> Bool {
     core.leave(user, caller)

@@ -28,7 +28,7 @@ extension Seat {
 
 /// A seat whose user may take its request back.
 protocol CancellableSeat: Seat {
-  /// Ends it with `reason` unless its ending has begun to run. True: it ended so.
+  /// Ends it with `reason` unless its ending has begun to run, or its user had taken it back before. True: it ends so.
   func cancel(_ reason: CancelReason, from caller: Caller) -> Bool
 }
 

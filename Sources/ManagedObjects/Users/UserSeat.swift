@@ -61,15 +61,19 @@ final class UserSeat<User: ManagedUser>: CancellableSeat {
     if isFirst { schedule(from: caller) }
   }
 
-  /// Ends it with `reason` unless its ending has begun to run. True: it ended so.
   func cancel(_ reason: CancelReason, from caller: Caller) -> Bool {
-    let isInTime = state.withLock { state in
-      if case .over = state.phase { return false }
-      state.phase = .set(.cancelled(reason))
-      return true
+    let isInTime = state.withLock { state -> Bool? in
+      switch state.phase {
+      case .over: return nil
+      case .set(.cancelled(.left)), .set(.cancelled(.superseded)): return false
+      case .waiting, .set:
+        state.phase = .set(.cancelled(reason))
+        return true
+      }
     }
+    guard let isInTime else { return false }
     // It may be scheduled already, but elsewhere and later: run it from here too, the first to come takes it.
-    if isInTime { schedule(from: caller) }
+    schedule(from: caller)
     return isInTime
   }
 

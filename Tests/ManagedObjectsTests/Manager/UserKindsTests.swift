@@ -48,6 +48,22 @@ struct UserKindsTests {
     #expect(log.last == "cancelled left" && log.count == 4 && sheet.object == "x")
   }
 
+  @Test func `a request that is taken back twice while a callback runs was there once`() async throws {
+    let manager = manager()
+    let sheet = Sheet()
+    let answers = Collector<[Bool]>()
+    sheet.onCancelled = { [weak sheet] in
+      guard let sheet, answers.elements.isEmpty else { return }
+      manager.manage(sheet, for: ObjectRequest("mem:b"), from: nil)
+      // It is told of only when this callback is over: until then it could be taken back again.
+      answers.append([manager.leave(sheet, from: nil), manager.leave(sheet, from: nil)])
+    }
+    manager.manage(sheet, for: ObjectRequest("mem:a"))
+    #expect(manager.leave(sheet))
+    #expect(try await sheet.log.wait(2) == ["cancelled left", "cancelled left"])
+    #expect(answers.elements == [[true, false]])
+  }
+
   @Test func `a user of the base class without url or oid fails at once`() {
     let sheet = Sheet()
     #expect(manager().manage(sheet) == nil)
