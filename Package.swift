@@ -48,7 +48,8 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["ManagedObjects", "CZlib"], path: "Tests/TestSupport",
       swiftSettings: strict),
-    .testTarget(name: "CurlTransferTests", dependencies: ["CurlTransfer", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "CurlTransferTests", dependencies: ["CurlTransfer", "Locking", "TestSupport"], swiftSettings: strict),
     .target(
       name: "ManagedObjectsConformance", dependencies: ["ManagedObjects"], path: "Tests/Conformance",
       swiftSettings: strict),
@@ -58,11 +59,13 @@ let package = Package(
     .testTarget(
       name: "ManagedObjectsTests",
       dependencies: [
-        "ManagedObjects", "TestSupport", "ManagedObjectsConformance", "cache-worker", "CacheBenchmark",
+        "ManagedObjects", "CurlTransfer", "TestSupport", "ManagedObjectsConformance", "cache-worker", "CacheBenchmark",
       ],
       swiftSettings: strict),
-    .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: strict),
-    .testTarget(name: "mobjTests", dependencies: ["mobj", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "TestSupportTests", dependencies: ["ManagedObjects", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "mobjTests", dependencies: ["ManagedObjects", "mobj", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "HouseRulesTests", swiftSettings: strict),
   ]
 )

@@ -11,6 +11,28 @@ import Testing
     }
   }
 
+  @Test func `a target names every module of the package that its files import`() throws {
+    let tree = SourceTree()
+    let manifest = Manifest(try String(contentsOf: tree.root.appending(path: "Package.swift"), encoding: .utf8))
+    #expect(manifest.targets.count > 10, "the manifest was not understood")
+    for (path, text) in try tree.files() { #expect(manifest.undeclared(path, text) == [], "\(path)") }
+  }
+
+  @Test func `a module that is imported but not named is found`() {
+    let manifest = Manifest(
+      """
+      .library(name: "One", targets: ["One"]),
+      .target(name: "One", swiftSettings: strict),
+      .testTarget(
+        name: "OneTests", dependencies: ["Two"], swiftSettings: strict),
+      .target(name: "Two", dependencies: ["One"], path: "Tests/OneTests/Two", swiftSettings: strict),
+      """)
+    let text = "import Foundation\nimport Two\n@testable import One\n// import Three"
+    #expect(manifest.undeclared("Tests/OneTests/A.swift", text) == ["One"])
+    #expect(manifest.undeclared("Tests/OneTests/Two/A.swift", text) == [])
+    #expect(manifest.undeclared("Elsewhere/A.swift", text) == [])
+  }
+
   /// A breach: where it stands, what it says, and on which line it has to be found.
   struct Breach: CustomTestStringConvertible {
     let path: String
