@@ -30,12 +30,13 @@ let package = Package(
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
     .systemLibrary(name: "CFiles"),
+    .systemLibrary(name: "CMalloc"),
     .target(name: "Locking", swiftSettings: strictAndMemorySafe),
     .target(name: "CurlTransfer", dependencies: ["CCurl", "Locking"], swiftSettings: strictAndMemorySafe),
     .target(
       name: "ManagedObjects", dependencies: ["CurlTransfer", "Locking", "CZlib", "CCrypto", "CXXHash", "CFiles"],
       swiftSettings: strictAndMemorySafe),
-    .executableTarget(name: "mobj", dependencies: ["ManagedObjects"], swiftSettings: strict),
+    .executableTarget(name: "mobj", dependencies: ["ManagedObjects", "CMalloc"], swiftSettings: strict),
     .executableTarget(name: "http-cache-bridge", dependencies: ["ManagedObjects"], swiftSettings: strict),
     .executableTarget(name: "Demo", dependencies: ["ManagedObjects", "TestSupport"], swiftSettings: strict),
     .executableTarget(
