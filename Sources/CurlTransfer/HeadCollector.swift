@@ -6,8 +6,8 @@
 struct HeadCollector {
   enum Step: Equatable {
     case more
-    /// A whole block, its empty line included.
-    case block([UInt8])
+    /// A block is whole: `takeBlock` gives it.
+    case end
     case tooLarge
   }
 
@@ -21,17 +21,21 @@ struct HeadCollector {
 
   init(limitBytes: Int) { self.limitBytes = limitBytes }
 
-  /// - Parameter status: of the block this line belongs to, as libcurl read it; asked for at its end only.
-  mutating func take(_ line: RawSpan, status: @autoclosure () -> Int) -> Step {
+  mutating func take(_ line: RawSpan) -> Step {
     guard !isFinal else { return .more }
     total += line.byteCount
     guard total <= limitBytes else { return .tooLarge }
     if Self.isStatusLine(line) { begin() }
     unsafe line.withUnsafeBytes { unsafe block.append(contentsOf: $0) }
-    guard Self.isEmptyLine(line) else { return .more }
-    isFinal = !(100...199).contains(status())
+    return Self.isEmptyLine(line) ? .end : .more
+  }
+
+  /// The block that has ended, its empty line included.
+  /// - Parameter status: of it, as libcurl read it.
+  mutating func takeBlock(status: Int) -> [UInt8] {
+    isFinal = !(100...199).contains(status)
     defer { block = [] }
-    return .block(block)
+    return block
   }
 
   private mutating func begin() {

@@ -28,9 +28,9 @@ final class Transfer: @unchecked Sendable {
 
   /// False: the transfer is to end.
   func headLine(_ line: RawSpan, status: @autoclosure () -> Int) -> Bool {
-    switch heads.take(line, status: status()) {
+    switch heads.take(line) {
     case .more: break
-    case .block(let raw): receiver.headReceived(raw)
+    case .end: receiver.headReceived(heads.takeBlock(status: status()))
     case .tooLarge: cause = .headTooLarge
     }
     return cause == nil

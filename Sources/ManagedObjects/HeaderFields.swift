@@ -151,6 +151,17 @@ public struct HeaderFields: Hashable, Sendable, Sequence, ExpressibleByDictionar
     block = kept
   }
 
+  /// Names that are looked for together, again and again.
+  struct Names: Sendable {
+    fileprivate let all: [(name: String, bit: UInt64)]
+
+    init(_ names: [String]) { all = names.map { ($0, NameBits.bit(of: $0.utf8.span)) } }
+  }
+
+  mutating func removeAll(_ names: Names) {
+    for (name, bit) in names.all where self.names.mayHave(bit) { remove(name) }
+  }
+
   /// - Parameter names: in lower case.
   mutating func removeAll(named names: Set<String>) {
     var kept: [UInt8] = []
@@ -280,12 +291,13 @@ private struct NameBits: Sendable {
     present |= bit
   }
 
-  func mayHave(_ name: Span<UInt8>) -> Bool {
-    !name.isEmpty && present & Self.bit(name[0], name[name.count - 1], name.count) != 0
-  }
+  func mayHave(_ name: Span<UInt8>) -> Bool { mayHave(Self.bit(of: name)) }
+  func mayHave(_ bit: UInt64) -> Bool { present & bit != 0 }
+  func mayRepeat(_ name: Span<UInt8>) -> Bool { repeated & Self.bit(of: name) != 0 }
 
-  func mayRepeat(_ name: Span<UInt8>) -> Bool {
-    !name.isEmpty && repeated & Self.bit(name[0], name[name.count - 1], name.count) != 0
+  /// 0 for no name.
+  static func bit(of name: Span<UInt8>) -> UInt64 {
+    name.isEmpty ? 0 : bit(name[0], name[name.count - 1], name.count)
   }
 
   /// The same for names that differ in letter case only. The factors are those by which the names that caches ask for share

@@ -3,8 +3,17 @@ import Testing
 @testable import CurlTransfer
 
 @Suite struct HeadCollectorTests {
-  private func take(_ collector: inout HeadCollector, _ line: String, _ status: Int = 200) -> HeadCollector.Step {
-    collector.take(Array(line.utf8).span.bytes, status: status)
+  private enum Step: Equatable {
+    case more, tooLarge
+    case block([UInt8])
+  }
+
+  private func take(_ collector: inout HeadCollector, _ line: String, _ status: Int = 200) -> Step {
+    switch collector.take(Array(line.utf8).span.bytes) {
+    case .more: .more
+    case .end: .block(collector.takeBlock(status: status))
+    case .tooLarge: .tooLarge
+    }
   }
 
   @Test func `lines become a block at the empty one`() {

@@ -76,8 +76,8 @@ final class Core: Sendable {
   }
 
   private func perform(_ work: Few<Work>) {
-    for item in work where item.goesFirst { perform(item) }
-    for item in work where !item.goesFirst { perform(item) }
+    work.each { if $0.goesFirst { perform($0) } }
+    work.each { if !$0.goesFirst { perform($0) } }
   }
 
   private func perform(_ work: Work) {

@@ -13,18 +13,21 @@ package enum HeadRule {
     package var why: String
   }
 
-  package static func parse(_ raw: [UInt8]) -> Result<LoadHead, Fault> {
+  package static func parse(_ raw: [UInt8]) -> Result<LoadHead, Fault> { raw.withRawSpan { parse(raw, $0) } }
+
+  /// - Parameter bytes: of `raw`.
+  private static func parse(_ raw: [UInt8], _ bytes: RawSpan) -> Result<LoadHead, Fault> {
     var lines = Lines(end: 0)
-    guard let first = lines.next(raw.span) else { return .failure(Fault(why: "The response has no head.")) }
+    guard let first = lines.next(bytes) else { return .failure(Fault(why: "The response has no head.")) }
     guard var head = statusLine(raw[first]) else {
       return .failure(Fault(why: "The response does not begin with an HTTP status line."))
     }
     head.fields.reserveCapacity(raw.count - first.upperBound)
-    var next = lines.next(raw.span)
+    var next = lines.next(bytes)
     while let line = next {
       let isUnclean = lines.isUnclean
-      next = lines.next(raw.span)
-      let field = Field(raw.span, line)
+      next = lines.next(bytes)
+      let field = Field(bytes, line)
       guard let folded = next, isBlank(raw[folded.lowerBound]) else {
         if let field, !isUnclean { head.fields.append(read: raw, name: field.name, value: field.value) }
         continue
@@ -34,7 +37,7 @@ package enum HeadRule {
       while let more = next, isBlank(raw[more.lowerBound]) {
         value.append(0x20)
         value.append(contentsOf: trimmed(raw[more]))
-        next = lines.next(raw.span)
+        next = lines.next(bytes)
       }
       if let field, !value.contains(where: { $0 == 0 || $0 == 0x0D }) {
         head.fields.append(name: raw[field.name], value: trimmed(value[...]))
@@ -67,13 +70,13 @@ package enum HeadRule {
     let value: Range<Int>
 
     /// nil: no field.
-    init?(_ bytes: Span<UInt8>, _ line: Range<Int>) {
+    init?(_ bytes: RawSpan, _ line: Range<Int>) {
       var colon = line.lowerBound
-      while colon < line.upperBound, isTokenByte(bytes[colon]) { colon += 1 }
-      guard colon > line.lowerBound, colon < line.upperBound, bytes[colon] == Byte.colon else { return nil }
+      while colon < line.upperBound, isTokenByte(bytes.byte(at: colon)) { colon += 1 }
+      guard colon > line.lowerBound, colon < line.upperBound, bytes.byte(at: colon) == Byte.colon else { return nil }
       var (start, end) = (colon + 1, line.upperBound)
-      while start < end, isBlank(bytes[start]) { start += 1 }
-      while end > start, isBlank(bytes[end - 1]) { end -= 1 }
+      while start < end, isBlank(bytes.byte(at: start)) { start += 1 }
+      while end > start, isBlank(bytes.byte(at: end - 1)) { end -= 1 }
       (name, value) = (line.lowerBound..<colon, start..<end)
     }
   }
@@ -87,22 +90,18 @@ package enum HeadRule {
 
     init(end: Int) { self.end = end }
 
-    mutating func next(_ bytes: Span<UInt8>) -> Range<Int>? {
+    mutating func next(_ bytes: RawSpan) -> Range<Int>? {
       let start = end
-      var (at, returns) = (start, 0)
+      var (at, returns) = (bytes.firstControl(from: start), 0)
       isUnclean = false
-      while at < bytes.count {
-        let byte = bytes[at]
-        if byte <= 0x0D {
-          if byte == 0x0A { break }
-          if byte == 0x0D { returns += 1 }
-          if byte == 0 { isUnclean = true }
-        }
-        at += 1
+      while at < bytes.byteCount, bytes.byte(at: at) != 0x0A {
+        if bytes.byte(at: at) == 0x0D { returns += 1 }
+        if bytes.byte(at: at) == 0 { isUnclean = true }
+        at = bytes.firstControl(from: at + 1)
       }
-      let hasReturn = at > start && bytes[at - 1] == 0x0D
+      let hasReturn = at > start && bytes.byte(at: at - 1) == 0x0D
       if returns > (hasReturn ? 1 : 0) { isUnclean = true }
-      end = min(at + 1, bytes.count)
+      end = min(at + 1, bytes.byteCount)
       let line = start..<(hasReturn ? at - 1 : at)
       return line.isEmpty ? nil : line
     }

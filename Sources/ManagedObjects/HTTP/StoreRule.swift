@@ -66,7 +66,7 @@ package enum StoreRule {
   package static func stored(_ head: LoadHead) -> LoadHead {
     let named = CacheControl(head.fields).withheldFields.union(named(in: head.fields))
     var stored = head
-    for name in hopByHop { stored.fields.remove(name) }
+    stored.fields.removeAll(hopByHopNames)
     if !named.isEmpty { stored.fields.removeAll(named: named) }
     return stored
   }
@@ -82,6 +82,8 @@ package enum StoreRule {
     guard let list = fields.list(of: "Connection") else { return [] }
     return list.utf8.split(separator: UInt8(ascii: ",")).map { lowerText(trimmed(Array($0)[...])) }
   }
+
+  private static let hopByHopNames = HeaderFields.Names(hopByHop)
 
   private static let hopByHop = [
     "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",

@@ -21,6 +21,13 @@ struct Few<Element: Sendable>: Sendable, Sequence {
     }
   }
 
+  /// In place, where an iterator would take a copy of all of them.
+  func each(_ body: (Element) -> Void) {
+    if let first { body(first) }
+    if let second { body(second) }
+    for element in rest { body(element) }
+  }
+
   struct Iterator: IteratorProtocol {
     private var left: Few
     private var index = 0
