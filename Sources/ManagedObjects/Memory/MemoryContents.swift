@@ -6,14 +6,23 @@ struct MemoryContents: Sendable {
   /// What a change leaves to do once the lock is let go.
   struct Leftovers: Sendable {
     /// What is not kept any more. Its release may run an object's deinit: the user's code.
-    var released: [MemoryEntry.Hold] = []
+    private var released: SlotTable.Content?
+    /// Mostly there is one at a time, and no memory has to be found for it while others wait for the lock.
+    private var alsoReleased: [SlotTable.Content] = []
+    private var releasedHolds: [MemoryEntry.Hold] = []
     /// Objects that may have died; see `forget`.
     var suspects: [(key: MemoryKey, sleeper: SleepingObject)] = []
+
+    fileprivate mutating func release(_ content: consuming SlotTable.Content) {
+      if released == nil { released = content } else { alsoReleased.append(content) }
+    }
+
+    fileprivate mutating func release(_ hold: MemoryEntry.Hold) { releasedHolds.append(hold) }
   }
 
   private let limitCost: Int
   private let limitCount: Int
-  private var order: any EvictionOrder
+  private var order: Order
   private var slots = SlotTable()
 
   init(limitCost: Int, eviction: MemoryEviction) {
@@ -23,9 +32,28 @@ struct MemoryContents: Sendable {
     limitCount = min(1 << 28, max(1 << 16, limitCost / 512))
     order =
       switch eviction {
-      case .s3FIFO: S3FIFOOrder(limitCost: self.limitCost, limitCount: limitCount)
-      case .lru: LRUOrder()
+      case .s3FIFO: Order(s3FIFO: S3FIFOOrder(limitCost: self.limitCost, limitCount: limitCount))
+      case .lru: Order()
       }
+  }
+
+  /// One of the orders, in place: `any EvictionOrder` would be one more place in memory to go to for each read.
+  private struct Order: EvictionOrder {
+    private let lru = LRUOrder()
+    /// nil: `lru`.
+    var s3FIFO: S3FIFOOrder?
+
+    func read(_ slot: Int32, in slots: inout SlotTable) {
+      if s3FIFO?.read(slot, in: &slots) == nil { lru.read(slot, in: &slots) }
+    }
+
+    mutating func queue(forNew hash: Int, in slots: SlotTable) -> SlotTable.QueueName {
+      s3FIFO?.queue(forNew: hash, in: slots) ?? lru.queue(forNew: hash, in: slots)
+    }
+
+    mutating func victim(in slots: inout SlotTable) -> Int32? {
+      s3FIFO == nil ? lru.victim(in: &slots) : s3FIFO?.victim(in: &slots)
+    }
   }
 
   /// Strong entries.
@@ -60,7 +88,7 @@ struct MemoryContents: Sendable {
     // The place that the old one earned goes to the new one.
     if let old, old.queue != .weak {
       let slot = slots.insert(new, into: old.queue)
-      slots[slot].reads = old.reads
+      slots[slot].wasRead = old.wasRead
     } else {
       slots.insert(new, into: order.queue(forNew: new.key.hash, in: slots))
     }
@@ -85,8 +113,7 @@ struct MemoryContents: Sendable {
 
   mutating func replaceFacts(_ facts: EntryFacts, for key: MemoryKey, _ leftovers: inout Leftovers) {
     guard let slot = slots.find(key), let hold = slots.hold(slot) else { return }
-    slots.replace(slot, by: hold.under(facts))
-    leftovers.released.append(hold)
+    if let old = slots.replace(slot, by: hold.under(facts)) { leftovers.release(old) }
   }
 
   mutating func remove(_ key: MemoryKey, _ leftovers: inout Leftovers) {
@@ -94,7 +121,7 @@ struct MemoryContents: Sendable {
   }
 
   private mutating func remove(_ slot: Int32, _ leftovers: inout Leftovers) {
-    if let hold = slots.remove(slot) { leftovers.released.append(hold) }
+    if let content = slots.remove(slot) { leftovers.release(content) }
   }
 
   /// Evicts so many, or all there are.
@@ -116,9 +143,8 @@ struct MemoryContents: Sendable {
   }
 
   private mutating func evict(_ slot: Int32, _ leftovers: inout Leftovers) {
-    guard let asleep = slots.hold(slot)?.asleep() else { return remove(slot, &leftovers) }
-    if let hold = slots.hold(slot) { leftovers.released.append(hold) }
-    slots.replace(slot, by: asleep)
+    guard slots[slot].canSleep, let asleep = slots.hold(slot)?.asleep() else { return remove(slot, &leftovers) }
+    if let old = slots.replace(slot, by: asleep) { leftovers.release(old) }
     slots.move(slot, to: .weak)
     suspectOldest(&leftovers)
   }

@@ -10,11 +10,15 @@ struct MemoryEntry: Sendable {
   let hold: Hold
   /// At least 1.
   let cost: Int
+  /// Whether something stays when it is evicted. Asked here, where the object is at hand: by the time it is evicted nobody
+  /// has looked at it for long, and the memory it is in is slow to reach.
+  let canSleep: Bool
 
   init(key: MemoryKey, hold: Hold, cost: Int) {
     self.key = key
     self.hold = hold
     self.cost = max(1, cost)
+    canSleep = if case .strong(let ready) = hold { ready.box.isInstance } else { false }
   }
 }
 

@@ -1,5 +1,7 @@
 /// A ready object whose type only its user knows. Found under a `Representation`, which tells that type.
 package protocol ObjectBoxing: AnyObject, Sendable {
+  /// False: the object is a value, and `weakBox` always nil.
+  var isInstance: Bool { get }
   /// Finds the object again for as long as somebody else keeps it alive; nil where the object is a value.
   func weakBox() -> (any WeakBoxing)?
 }
@@ -17,9 +19,9 @@ package final class ObjectBox<Object: Sendable>: ObjectBoxing {
   package init(_ object: Object) { self.object = object }
 
   /// The static type is asked, not the object: every value can be bridged to an object, which dies at once.
-  package func weakBox() -> (any WeakBoxing)? {
-    Object.self is AnyObject.Type ? WeakBox<Object>(object as AnyObject) : nil
-  }
+  package var isInstance: Bool { Object.self is AnyObject.Type }
+
+  package func weakBox() -> (any WeakBoxing)? { isInstance ? WeakBox<Object>(object as AnyObject) : nil }
 }
 
 final class WeakBox<Object: Sendable>: WeakBoxing {

@@ -22,8 +22,9 @@ struct SlotTable: Sendable {
   /// A slot's place in its queue.
   struct Link: Sendable {
     fileprivate(set) var queue = QueueName.small
-    /// How often it was read lately; what that means is for the eviction order to say.
-    var reads: UInt8 = 0
+    fileprivate(set) var canSleep = false
+    /// Whether it was read lately; what that means is for the eviction order to say.
+    var wasRead = false
     fileprivate var newer = none
     /// In a free slot: the next free one.
     fileprivate var older = none
@@ -34,10 +35,10 @@ struct SlotTable: Sendable {
 
   /// What is in a slot beside its link. It stands there as it is: behind a reference it would be one more place in memory
   /// that each look-up has to wait for.
-  private struct Content: Sendable {
-    var key = nobody
+  struct Content: Sendable {
+    fileprivate(set) var key = nobody
     /// nil: the slot is free.
-    var hold: MemoryEntry.Hold?
+    fileprivate(set) var hold: MemoryEntry.Hold?
 
     private static let nobody = MemoryKey(id: ObjectID(""), representation: Representation(of: Never.self, variant: ""))
   }
@@ -83,20 +84,21 @@ struct SlotTable: Sendable {
     let slot = takeFreeSlot()
     index.insert(slot, hash: entry.key.hash)
     contents[Int(slot)] = Content(key: entry.key, hold: entry.hold)
-    links[Int(slot)] = Link(cost: entry.cost)
+    links[Int(slot)] = Link(canSleep: entry.canSleep, cost: entry.cost)
     link(slot, into: queue)
     return slot
   }
 
-  /// Frees the slot.
-  mutating func remove(_ slot: Int32) -> MemoryEntry.Hold? {
-    guard let hold = hold(slot) else { return nil }
+  /// Frees the slot. What was in it is moved out as it is: not even a count of references is changed.
+  mutating func remove(_ slot: Int32) -> Content? {
+    guard contents[Int(slot)].hold != nil else { return nil }
     index.remove(slot, hash: hash(slot))
     unlink(slot)
-    contents[Int(slot)] = Content()
     links[Int(slot)].older = firstFree
     firstFree = slot
-    return hold
+    var content = Content()
+    swap(&content, &contents[Int(slot)])
+    return content
   }
 
   /// To the new end of `queue`, from wherever it is.
@@ -105,8 +107,12 @@ struct SlotTable: Sendable {
     link(slot, into: queue)
   }
 
-  /// The same key and cost.
-  mutating func replace(_ slot: Int32, by hold: MemoryEntry.Hold) { contents[Int(slot)].hold = hold }
+  /// The same key and cost. Returns what was held.
+  mutating func replace(_ slot: Int32, by new: MemoryEntry.Hold) -> MemoryEntry.Hold? {
+    var hold: MemoryEntry.Hold? = new
+    swap(&hold, &contents[Int(slot)].hold)
+    return hold
+  }
 
   private mutating func takeFreeSlot() -> Int32 {
     guard firstFree != Self.none else {

@@ -37,6 +37,7 @@ extension Lock<Int> {
 private final class LastMoment: ObjectBoxing, WeakBoxing {
   let make: @Sendable () -> any ObjectBoxing
   init(_ make: @escaping @Sendable () -> any ObjectBoxing) { self.make = make }
+  var isInstance: Bool { true }
   func weakBox() -> (any WeakBoxing)? { self }
   func box() -> (any ObjectBoxing)? { make() }
 }

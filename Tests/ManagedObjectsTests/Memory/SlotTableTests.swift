@@ -44,14 +44,14 @@ import Testing
   @Test func `a freed slot is used again and found under its new key only`() {
     var slots = SlotTable()
     let first = slots.insert(entry(1), into: .main)
-    slots[first].reads = 3
+    slots[first].wasRead = true
     let other = slots.insert(entry(2), into: .main)
     #expect(slots.key(first) == memoryKey(1))
     #expect(slots.remove(first) != nil)
     #expect(slots.remove(first) == nil)
     #expect(slots.find(memoryKey(1)) == nil)
     #expect(slots.insert(entry(3), into: .small) == first)
-    #expect(slots[first].reads == 0)
+    #expect(!slots[first].wasRead)
     #expect(slots.find(memoryKey(3)) == first)
     #expect(slots.find(memoryKey(2)) == other)
     #expect(Set(slots.keys) == [memoryKey(2), memoryKey(3)])
