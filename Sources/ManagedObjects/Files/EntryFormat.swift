@@ -35,23 +35,13 @@ struct EntryFormat: Sendable {
   static let fixedBytes = 104
   private static let magic: UInt64 = 0x0179_7274_6E65_4F4D
 
+  // What a look-up needs. The rest stays in the bytes until somebody asks for the key or the facts.
   let headCount: Int
-  let idKind: ObjectID.Kind
-  let kind: EntryKey.Kind
   let place: Place
   let bodyCount: Int
   let bodyChecksum: UInt64
   let generation: UInt64
-  let requestTime: WallTime
-  let responseTime: WallTime
   let storedTime: WallTime
-  let status: Int
-  private let texts: Texts
-
-  /// Where each text stands.
-  private struct Texts {
-    var namespace, name, scope, variant, reason, fields, varying: Range<Int>
-  }
 
   // MARK: Reading
 
@@ -66,59 +56,71 @@ struct EntryFormat: Sendable {
   init?(_ bytes: RawSpan) {
     guard let count = Self.headCount(of: bytes), count <= bytes.byteCount,
       bytes.number(at: 8) == StreamingChecksum.of(bytes.extracting(16..<count)),
-      let idKind = ObjectID.Kind(rawValue: bytes.byte(at: 20)),
-      let kind = EntryKey.Kind(rawValue: bytes.byte(at: 21)),
+      ObjectID.Kind(rawValue: bytes.byte(at: 20)) != nil, EntryKey.Kind(rawValue: bytes.byte(at: 21)) != nil,
       let place = Place(rawValue: bytes.byte(at: 22)),
       let bodyCount = Int(exactly: bytes.number(at: 24)), bodyCount <= Int.max - Self.limitHeadBytes,
       place == .ownFile || bodyCount <= Self.limitInsideBytes,
-      let texts = Self.texts(bytes, end: count)
+      Texts(bytes).end == count
     else { return nil }
     headCount = count
-    self.idKind = idKind
-    self.kind = kind
     self.place = place
     self.bodyCount = bodyCount
     bodyChecksum = bytes.number(at: 32)
     generation = bytes.number(at: 40)
-    requestTime = WallTime(milliseconds: Int64(bitPattern: bytes.number(at: 48)))
-    responseTime = WallTime(milliseconds: Int64(bitPattern: bytes.number(at: 56)))
-    storedTime = WallTime(milliseconds: Int64(bitPattern: bytes.number(at: 64)))
-    status = Int(Int32(truncatingIfNeeded: bytes.count(at: 72)))
-    self.texts = texts
+    storedTime = bytes.time(at: 64)
   }
 
-  private static func texts(_ bytes: RawSpan, end: Int) -> Texts? {
-    var at = fixedBytes
-    func next(_ field: Int) -> Range<Int> {
-      let start = at
-      // At most seven times 4 GiB: no overflow.
-      at += bytes.count(at: 76 + 4 * field)
-      return start..<at
+  /// Where each text stands.
+  private struct Texts {
+    let namespace, name, scope, variant, reason, fields, varying: Range<Int>
+
+    var end: Int { varying.upperBound }
+
+    /// - Parameter bytes: at least the fixed part of a head.
+    init(_ bytes: RawSpan) {
+      var at = EntryFormat.fixedBytes
+      func next(_ field: Int) -> Range<Int> {
+        let start = at
+        // At most seven times 4 GiB: no overflow.
+        at += bytes.count(at: 76 + 4 * field)
+        return start..<at
+      }
+      namespace = next(0)
+      name = next(1)
+      scope = next(2)
+      variant = next(3)
+      reason = next(4)
+      fields = next(5)
+      varying = next(6)
     }
-    let texts = Texts(
-      namespace: next(0), name: next(1), scope: next(2), variant: next(3), reason: next(4), fields: next(5),
-      varying: next(6))
-    return at == end ? texts : nil
   }
+
+  // MARK: What else a head says; `bytes` are those that it was read from
 
   /// Whether this is the entry of that key, and of no other whose digest begins alike.
-  func belongs(to key: EntryKey, in bytes: RawSpan) -> Bool {
-    kind == key.kind && idKind == key.id.kind && bytes.equals(key.id.name, texts.name)
-      && bytes.equals(key.id.namespace, texts.namespace) && bytes.equals(key.scope, texts.scope)
-      && bytes.equals(key.variant, texts.variant)
+  func belongs(to key: borrowing EntryKey, in bytes: RawSpan) -> Bool {
+    let texts = Texts(bytes)
+    return bytes.byte(at: 20) == key.id.kind.rawValue && bytes.byte(at: 21) == key.kind.rawValue
+      && bytes.equals(key.id.name, texts.name) && bytes.equals(key.id.namespace, texts.namespace)
+      && bytes.equals(key.scope, texts.scope) && bytes.equals(key.variant, texts.variant)
   }
 
   func key(in bytes: RawSpan) -> EntryKey {
+    let texts = Texts(bytes)
+    // Sound kinds: `init` refused others.
+    let idKind = ObjectID.Kind(rawValue: bytes.byte(at: 20)) ?? .url
+    let kind = EntryKey.Kind(rawValue: bytes.byte(at: 21)) ?? .good
     let id = ObjectID(bytes.text(texts.name), kind: idKind, namespace: bytes.text(texts.namespace))
     return EntryKey(id, scope: bytes.text(texts.scope), kind: kind, variant: bytes.text(texts.variant))
   }
 
   func facts(in bytes: RawSpan) -> EntryFacts {
+    let texts = Texts(bytes)
     let head = LoadHead(
-      status: status, reason: bytes.text(texts.reason),
+      status: Int(Int32(truncatingIfNeeded: bytes.count(at: 72))), reason: bytes.text(texts.reason),
       fields: HeaderFields(block: [UInt8](bytes.extracting(texts.fields))))
     return EntryFacts(
-      head: head, requestTime: requestTime, responseTime: responseTime,
+      head: head, requestTime: bytes.time(at: 48), responseTime: bytes.time(at: 56),
       varying: HeaderFields(block: [UInt8](bytes.extracting(texts.varying))), generation: generation,
       checksum: bodyChecksum)
   }

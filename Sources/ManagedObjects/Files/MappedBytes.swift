@@ -58,7 +58,7 @@ internal import Glibc
   }
 
   /// To copy so much takes less time than to tell `Data` how to let go of memory that is not its own.
-  private static let limitCopied = 16 << 10
+  private static let limitCopied = 4 << 10
 
   /// These bytes; more than a few without a copy, and these keep all of the memory.
   package func data(_ range: Range<Int>) -> Data {

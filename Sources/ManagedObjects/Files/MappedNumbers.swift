@@ -15,6 +15,9 @@ extension RawSpan {
     UInt64(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
+  /// Milliseconds since 1970.
+  func time(at offset: Int) -> WallTime { WallTime(milliseconds: Int64(bitPattern: number(at: offset))) }
+
   /// Where the first byte below 0x0E stands from there on: the end of a line, or what may not be in one, or a tab. The
   /// end of the span where there is none. Eight bytes a step ("hasless" of Sean Anderson, "Bit Twiddling Hacks").
   func firstControl(from start: Int) -> Int {
