@@ -101,13 +101,14 @@ struct FileStoreHealingTests {
     #expect(try cache.get(key("a")) == Self.small)
   }
 
-  @Test func `a head without its body is a miss`() throws {
+  @Test(arguments: FileCacheTests.Kind.allCases)
+  func `a head without its body is a miss`(kind: FileCacheTests.Kind) throws {
     let folder = CacheFolder()
-    let cache = try folder.fileCache()
+    let cache = try kind.open(folder)
     try cache.put(key("k"), Self.large)
     try FileManager.default.removeItem(atPath: folder.full(folder.bodies[0]))
     #expect(try cache.lookUp(key("k")) == nil)
-    #expect(cache.statistics().healedEntries == 1)
+    #expect(try cache.statistics().healedEntries == 1)
   }
 
   @Test func `a large body is read in full once, and again when its file changed`() throws {
@@ -153,15 +154,19 @@ struct FileStoreHealingTests {
 
   // MARK: The folder
 
-  @Test func `a folder of another backend is refused with what to do`() throws {
+  @Test(arguments: [(FileCacheTests.Kind.file, "BigFileCache"), (.big, "FileCache")])
+  func `a folder of another backend is refused with what to do`(kind: FileCacheTests.Kind, maker: String) throws {
     let folder = CacheFolder()
-    _ = try folder.bigFileCache()
+    let other = try kind == .file ? FileCacheTests.Kind.big.open(folder) : FileCacheTests.Kind.file.open(folder)
+    try other.put(key("k"), Self.small)
     #expect {
-      _ = try folder.fileCache()
+      _ = try kind.open(folder)
     } throws: { error in
       guard let error = error as? ObjectError else { return false }
-      return error.code == .cacheBroken && error.message.contains("BigFileCache") && error.message.contains("choose")
+      return error.code == .cacheBroken && error.message.contains("made by \(maker),")
+        && error.message.contains("choose")
     }
+    #expect(try other.get(key("k")) == Self.small, "nothing was changed")
   }
 
   @Test func `a folder of a later version is refused`() throws {
