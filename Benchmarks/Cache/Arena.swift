@@ -20,7 +20,8 @@ final class Arena {
     // A peer that ends early is an error of its own, not a signal.
     signal(SIGPIPE, SIG_IGN)
     let makers: [(URL) throws -> any Candidate] =
-      [{ FloorCandidate(in: $0) }] + contenders.map { contender in { try BackendCandidate(contender, in: $0) } }
+      [{ FloorCandidate(in: $0) }, { FloorCandidate(in: $0, headBytes: FloorCandidate.headBytes) }]
+      + contenders.map { contender in { try BackendCandidate(contender, in: $0) } }
       + [{ try PlainFoundationCache(in: $0) }] + options.peers.map { command in { try PeerProgram(command, in: $0) } }
     for (place, maker) in makers.enumerated() { admit(maker, folder.appending(path: "try-\(place)"), options.only) }
   }

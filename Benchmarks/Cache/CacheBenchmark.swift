@@ -7,7 +7,8 @@ import ManagedObjects
 /// one disturbs all. Every body that comes back is checked. In parts:
 ///
 ///     sizes     put, get that hits, get that misses, contains, at bodies of 1, 4, 16 and 256 KiB
-///     numbers   the same, start-up and trim, at growing numbers of entries: what grows with their number?
+///     numbers   the same, start-up (also behind a process that was killed) and trim, at growing numbers of entries: what
+///               grows with their number?
 ///     mixed     gets by Zipf's law at a limit, a put after each miss: hit ratio and latency
 ///     trimming  gets and puts while another thread or process trims, beside the same load alone
 public struct CacheBenchmark {
@@ -24,7 +25,9 @@ public struct CacheBenchmark {
       FileHandle.standardError.write(Data(CacheBenchmarkOptions.usage.utf8))
       exit(2)
     }
-    let arena = try Arena(options, contenders: ours(options) + adding)
+    let contenders = ours(options) + adding
+    try DoomedWriter.live(contenders)
+    let arena = try Arena(options, contenders: contenders)
     defer { arena.clear() }
     try CacheBenchmark(options: options, arena: arena).run()
   }

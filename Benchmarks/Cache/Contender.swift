@@ -27,8 +27,8 @@ final class BackendCandidate: Candidate {
   let name: String
   let version: String
   let abilities: Set<Ability> = [.limit, .trim]
+  let folder: URL
   private let contender: CacheContender
-  private let folder: URL
   private let facts = EntryFacts(
     head: LoadHead(status: 200, reason: "OK", fields: ["Content-Type": "image/jpeg", "ETag": "\"5e3f-9c2\""]))
   private var cache: any CacheBackend

@@ -70,7 +70,7 @@ struct NumbersPart {
       let candidates = try arena.candidates("numbers-\(entries)-")
       let most = options.isQuick ? 1000 : 4000
       return try operations(candidates, 0..<entries, Self.bytes, "numbers", arena, most: most)
-        + opening(candidates, entries) + trimming(candidates, entries)
+        + opening(candidates, entries) + openingAfterKill(candidates, entries) + trimming(candidates, entries)
     }
   }
 
@@ -83,6 +83,24 @@ struct NumbersPart {
       }
     }
     return figures(samples, candidates, Job(operation: .open, bytes: Self.bytes), "numbers", entries)
+  }
+
+  /// What a process that was killed while it put leaves to the next one.
+  private func openingAfterKill(_ candidates: [any Candidate], _ entries: Int) throws -> [CacheFigure] {
+    let backends = candidates.compactMap { $0 as? BackendCandidate }
+    let job = Job(operation: .open, keys: [entries / 2], bytes: Self.bytes)
+    var samples = backends.map { _ in Samples() }
+    for _ in 0..<(options.isQuick ? 1 : 5) {
+      for at in backends.indices {
+        try DoomedWriter.die(in: backends[at])
+        samples[at].add(try backends[at].run(job))
+      }
+    }
+    return zip(backends, samples).map { backend, samples in
+      CacheFigure(
+        part: "numbers", operation: "open, after a kill", candidate: backend.name, bytes: Self.bytes, entries: entries,
+        median: samples.median, p99: samples.p99)
+    }
   }
 
   /// A fifth out. Median: of an entry that was there, of all steps together; the row of steps: the longest.
@@ -151,62 +169,82 @@ struct MixedPart {
 }
 
 /// Gets and puts while another thread, or process, trims a fifth away, beside the same load alone.
+///
+/// In rounds, a part of the fifth each, alone and trimming in turn: what the machine does meanwhile, as a commit of the
+/// journal, falls into one round and not upon one of the two. The p99 is the median of the rounds'.
 struct TrimmingPart {
   private static let bytes = 1024
+  private static let rounds = 3
   private let options: CacheBenchmarkOptions
   private let arena: Arena
 
   init(_ options: CacheBenchmarkOptions, _ arena: Arena) { (self.options, self.arena) = (options, arena) }
 
   func measure() throws -> [CacheFigure] {
-    let entries = min(options.isQuick ? 10_000 : 50_000, options.entries.last ?? 10_000)
+    let entries = min(options.isQuick ? 10_000 : 30_000, options.entries.last ?? 10_000)
     defer { arena.clear("trimming-") }
     let candidates = try arena.candidates("trimming-").filter { $0.abilities.contains(.trim) }
     arena.tell("trimming: \(entries) entries for each of \(candidates.count)")
     _ = try arena.run(Job(operation: .put, keys: Array(0..<entries), bytes: Self.bytes), by: candidates, pieces: 1000)
-    return try candidates.flatMap { candidate in
-      arena.settleDisk()
-      let trimming = try trim(candidate, entries)
-      // The same load for the same time, without: what was put in between makes up for what was removed.
-      let alone = try load(candidate, entries, from: 1 << 21, until: nanoseconds() + trimming.time, isOver: { false })
-      return rows("alone", candidate.name, entries, alone)
-        + rows("while trimming", candidate.name, entries, trimming.load)
+    return try candidates.flatMap { try measure($0, entries) }
+  }
+
+  private func measure(_ candidate: any Candidate, _ entries: Int) throws -> [CacheFigure] {
+    arena.settleDisk()
+    var load = TrimmingLoad(candidate: candidate, entries: entries, bytes: Self.bytes)
+    var (alone, trimming): ([TrimmingLoad.Round], [TrimmingLoad.Round]) = ([], [])
+    for round in 1...Self.rounds {
+      let start = nanoseconds()
+      // Of what was there in the beginning this much is left after the round.
+      let limit = load.stored - entries * round / (5 * Self.rounds)
+      let trimmer = Trimmer(try candidate.sibling(), limit: limit, bytes: Self.bytes)
+      trimming.append(try load.run { trimmer.isOver })
+      try trimmer.finish()
+      let end = 2 * nanoseconds() - start
+      alone.append(try load.run { nanoseconds() >= end })
     }
+    return rows("alone", candidate.name, entries, alone) + rows("while trimming", candidate.name, entries, trimming)
   }
 
-  private typealias Load = (gets: Samples, puts: Samples)
-
-  private func trim(_ candidate: any Candidate, _ entries: Int) throws -> (load: Load, time: Int) {
-    let start = nanoseconds()
-    let trimmer = Trimmer(try candidate.sibling(), limit: entries * 8 / 10, bytes: Self.bytes)
-    let load = try load(candidate, entries, from: 1 << 20, until: .max, isOver: { trimmer.isOver })
-    try trimmer.finish()
-    return (load, nanoseconds() - start)
-  }
-
-  /// Four gets of what was not removed, then a put of something new.
-  private func load(
-    _ candidate: any Candidate, _ entries: Int, from new: Int, until end: Int, isOver: () -> Bool
-  ) throws -> Load {
-    var random = SeededRandom(seed: 5)
-    var load: Load = (Samples(), Samples())
-    var next = new
-    repeat {
-      // The newest half; the oldest fifth is on its way out.
-      let keys = (0..<8).map { _ in Int.random(in: entries / 2..<entries, using: &random) }
-      load.gets.add(try candidate.run(Job(operation: .get, keys: keys, bytes: Self.bytes)))
-      load.puts.add(try candidate.run(Job(operation: .put, keys: [next, next + 1], bytes: Self.bytes)))
-      next += 2
-    } while !isOver() && nanoseconds() < end
-    return load
-  }
-
-  private func rows(_ when: String, _ candidate: String, _ entries: Int, _ load: Load) -> [CacheFigure] {
-    [("get", load.gets), ("put", load.puts)].map { operation, samples in
+  private func rows(
+    _ when: String, _ candidate: String, _ entries: Int, _ rounds: [TrimmingLoad.Round]
+  ) -> [CacheFigure] {
+    [("get", rounds.map(\.gets)), ("put", rounds.map(\.puts))].map { operation, samples in
       CacheFigure(
         part: "trimming", operation: "\(operation), \(when)", candidate: candidate, bytes: Self.bytes, entries: entries,
-        median: samples.median, p99: samples.p99)
+        median: samples.map(\.median).sorted()[samples.count / 2],
+        p99: samples.map(\.p99).sorted()[samples.count / 2])
     }
+  }
+}
+
+/// Four gets of what is not removed, then a put of something new, and so on.
+private struct TrimmingLoad {
+  typealias Round = (gets: Samples, puts: Samples)
+
+  let candidate: any Candidate
+  let entries: Int
+  let bytes: Int
+  private var next = 1 << 20
+  private var random = SeededRandom(seed: 5)
+
+  init(candidate: any Candidate, entries: Int, bytes: Int) {
+    (self.candidate, self.entries, self.bytes) = (candidate, entries, bytes)
+  }
+
+  /// How many were ever put.
+  var stored: Int { entries + next - (1 << 20) }
+
+  mutating func run(until isOver: () -> Bool) throws -> Round {
+    var samples: Round = (Samples(), Samples())
+    repeat {
+      // The newest third: what comes in while others go, and the fifth itself, are the oldest.
+      let keys = (0..<8).map { _ in Int.random(in: entries * 2 / 3..<entries, using: &random) }
+      samples.gets.add(try candidate.run(Job(operation: .get, keys: keys, bytes: bytes)))
+      samples.puts.add(try candidate.run(Job(operation: .put, keys: [next, next + 1], bytes: bytes)))
+      next += 2
+    } while !isOver()
+    return samples
   }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import ManagedObjects
 
 /// The least that a cache with a file an entry can do, by bare system calls: 256 folders, the name by the digits of a
 /// hash that is given, put as open, write, close, rename, get as open, fstat, read, close. Nothing is checked.
@@ -28,6 +29,36 @@ final class PosixFloor {
 
   /// nil: a miss.
   func get(_ name: FloorName) -> FloorBody? {
+    read(name) { bytes in FloorBody(count: bytes.count, number: Self.number(bytes, at: 0)) }
+  }
+
+  // MARK: What a cache needs beside
+
+  /// The same with a head in front, of which the first eight bytes are the checksum of all that follows.
+  func put(_ name: FloorName, _ body: [UInt8], behind headBytes: Int) -> Bool {
+    var record = [UInt8](repeating: 0, count: headBytes) + body
+    let checksum = StreamingChecksum.of(record.span.bytes.extracting(8..<record.count))
+    for place in 0..<8 { record[place] = UInt8(truncatingIfNeeded: checksum >> UInt64(8 * place)) }
+    return put(name, record)
+  }
+
+  /// Checks all of it, and hands the body out by itself; nil: a miss, or damaged.
+  func get(_ name: FloorName, behind headBytes: Int) -> FloorBody? {
+    let body: FloorBody?? = read(name) { bytes in
+      guard bytes.count >= headBytes else { return nil }
+      let checked = RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[8...]))
+      guard StreamingChecksum.of(checked) == UInt64(bitPattern: Int64(Self.number(bytes, at: 0))) else { return nil }
+      let body = [UInt8](UnsafeRawBufferPointer(rebasing: bytes[headBytes...]))
+      return FloorBody(count: body.count, number: Self.number(bytes, at: headBytes))
+    }
+    return body ?? nil
+  }
+
+  private static func number(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
+    bytes.count >= offset + 8 ? bytes.loadUnaligned(fromByteOffset: offset, as: Int.self).littleEndian : 0
+  }
+
+  private func read<Result>(_ name: FloorName, _ use: (UnsafeRawBufferPointer) -> Result) -> Result? {
     let file = path(name.path) { openat(root, $0, O_RDONLY | O_CLOEXEC) }
     guard file >= 0 else { return nil }
     defer { close(file) }
@@ -36,8 +67,8 @@ final class PosixFloor {
     // As any cache must, it gives memory away that somebody else frees.
     let bytes = UnsafeMutableRawPointer.allocate(byteCount: max(8, Int(status.st_size)), alignment: 16)
     defer { bytes.deallocate() }
-    let count = read(file, bytes, Int(status.st_size))
-    return FloorBody(count: count, number: count >= 8 ? bytes.load(as: Int.self).littleEndian : 0)
+    let count = Glibc.read(file, bytes, Int(status.st_size))
+    return count < 0 ? nil : use(UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
   func contains(_ name: FloorName) -> Bool {
@@ -45,8 +76,8 @@ final class PosixFloor {
     return path(name.path) { fstatat(root, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
   }
 
-  /// The bare loop of a trim: lists, asks for each file's date, sorts, removes the oldest part.
-  func trim(part: Double) {
+  /// The bare loop of a trim: lists, asks for each file's date, sorts, removes the oldest.
+  func trim(to limitEntries: Int) {
     var found: [(shard: Int, name: String, date: Int)] = []
     for shard in 0..<256 {
       let folder = openat(root, FloorName(shard: UInt8(shard)).folder.map { CChar(bitPattern: $0) }, O_RDONLY)
@@ -63,7 +94,7 @@ final class PosixFloor {
       closedir(listing)
     }
     found.sort { $0.date < $1.date }
-    for entry in found.prefix(Int(Double(found.count) * part)) {
+    for entry in found.prefix(max(0, found.count - limitEntries)) {
       let folder = FloorName(shard: UInt8(entry.shard)).folder.dropLast()
       unlinkat(root, String(decoding: folder, as: UTF8.self) + "/" + entry.name, 0)
     }
