@@ -7,12 +7,15 @@ import Testing
 /// Our backends keep the contract that is published for those of others.
 @Suite(.serialized)
 struct ConformanceTests {
-  /// A thousand rounds and a minute in the long form. A round is two processes killed; there are two kinds of it.
+  /// A thousand rounds and a minute in the long form, a tenth of the rounds before a change is taken. A round is two
+  /// processes killed; there are two kinds of it.
   #if THREAD_SANITIZER
     private static let (rounds, seconds) = (5, 2.0)
   #else
-    private static let isLong = ProcessInfo.processInfo.environment["MO_LONG"] != nil
-    private static let (rounds, seconds) = isLong ? (1000, 60.0) : (25, 2.0)
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let isLong = environment["MO_LONG"] != nil
+    private static let rounds = isLong ? 1000 : environment["CI"] == nil ? 25 : 100
+    private static let seconds = isLong ? 60.0 : 2.0
   #endif
 
   /// The program stands beside the one that runs the tests.
