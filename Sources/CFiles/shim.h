@@ -12,8 +12,6 @@ extern long syscall(long number, ...);
 // O_NOATIME of open(2), the same on all of x86, ARM and RISC-V, and UTIME_OMIT of utimensat(2).
 static const int mo_no_atime = 01000000;
 static const long mo_time_omit = (1l << 30) - 2l;
-// SCHED_BATCH of sched(7).
-static const int mo_sched_batch = 3;
 
 // What the caches ask of a file's status; times in nanoseconds since 1970, `born` 0 where the file system has none.
 struct mo_file_info {

@@ -208,6 +208,4 @@ package final class FaultyFileSystem: FileSystem {
   }
 
   package func yield() { state.withLock { $0.yields += 1 } }
-
-  package func standingBack<Result>(_ work: () -> Result) -> Result { real.standingBack(work) }
 }

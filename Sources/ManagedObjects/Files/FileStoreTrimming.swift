@@ -38,11 +38,7 @@ extension FileStore {
   }
 
   private func wakeTrimmer() {
-    worker.wake { [weak self] in
-      guard let self else { return false }
-      // Whoever commits wakes it, and would else lose his processor to it at that very moment.
-      return fileSystem.standingBack { trimSlice() }
-    }
+    worker.wake { [weak self] in self?.trimSlice() ?? false }
   }
 
   func settle(atMost time: Duration) {
@@ -158,8 +154,7 @@ extension FileStore {
     let interval = min(.seconds(3600), max(.seconds(1), (shortest ?? .seconds(3600)) / (10 * slices)))
     let next = time.schedule(after: interval) { [weak self] in
       self?.worker.wake { [weak self] in
-        guard let self else { return false }
-        fileSystem.standingBack { _ = trim(budget: .milliseconds(500)) }
+        _ = self?.trim(budget: .milliseconds(500))
         return false
       }
       self?.startTimer()

@@ -48,8 +48,6 @@ package protocol FileSystem: Sendable {
   func lock(_ file: borrowing OpenFile, isShared: Bool) throws(FileFault) -> Bool
   /// Lets other threads run before a long piece of work goes on.
   func yield()
-  /// Has this thread stand back while it works: it takes no processor from somebody at the moment it wakes.
-  func standingBack<Result>(_ work: () -> Result) -> Result
 }
 
 extension FileSystem {

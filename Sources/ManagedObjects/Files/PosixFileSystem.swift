@@ -211,18 +211,6 @@ package struct PosixFileSystem: FileSystem {
 
   package func yield() { sched_yield() }
 
-  package func standingBack<Result>(_ work: () -> Result) -> Result {
-    // As sched(7) has it, a batch thread is never set before a normal one when it wakes. Anybody may become one and go back.
-    guard sched_getscheduler(0) == SCHED_OTHER, setScheduler(mo_sched_batch) else { return work() }
-    defer { _ = setScheduler(SCHED_OTHER) }
-    return work()
-  }
-
-  private func setScheduler(_ policy: Int32) -> Bool {
-    var parameters = sched_param(sched_priority: 0)
-    return unsafe sched_setscheduler(0, policy, &parameters) == 0
-  }
-
   private func checked(_ descriptor: Int32) throws(FileFault) -> Int32 {
     if descriptor < 0 { throw FileFault.last }
     return descriptor
