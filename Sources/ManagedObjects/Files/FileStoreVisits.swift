@@ -33,6 +33,8 @@ extension FileStore {
     noteEvictions(listing.entries[..<tried], rule, folder)
     sweep(listing, in: folder)
     if shards.count == folder.paths.shards { noteOldest(listing.entries[tried...], folder) }
+    // Visits are short, and one follows on another.
+    fileSystem.yield()
     return result
   }
 
