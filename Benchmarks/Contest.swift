@@ -76,7 +76,15 @@ struct Contest {
     let cpu = runs[at].map(\.cpu).median
     return CandidateFigure(
       contest: name, candidate: candidates[at].name, wall: runs[at].map(\.wall).median * 1000, cpu: cpu * 1000,
-      cpuPerBody: cpu * 1e6 / Double(bodies), wallRatio: ratio(.wall, at, 0, runs), cpuRatio: ratio(.cpu, at, 0, runs))
+      cpuPerBody: cpu * 1e6 / Double(bodies), wallRatio: ratio(.wall, at, 0, runs), cpuRatio: ratio(.cpu, at, 0, runs),
+      value: value(runs[at]))
+  }
+
+  /// What was asked for beside the times, in the unit in which it is promised; nil: nothing.
+  private func value(_ runs: [Run]) -> String? {
+    bounds.first { $0.measure == .value && $0.against == nil }.map { bound in
+      decimal(runs.map(\.value).median * bound.scale) + " " + bound.unit
+    }
   }
 }
 

@@ -41,13 +41,13 @@ struct MemoryBenchmark {
         "A get is that of the cache itself, its key made from the URL; a `manage` is all of it, for a user of a class of"
           + " its own: request, freshness, callback on this thread.",
       ], scores: [], candidates: [])
-    for contest in contests {
+    for contest in contests where options.wants(contest) {
       let (scores, figures) = try contest.run { _ in }
       report.scores += scores
       report.candidates += figures
     }
     manager.shutdown()
-    report.scores += try await HitCost(rounds: rounds).scores()
+    if options.only == nil { report.scores += try await HitCost(rounds: rounds).scores() }
     try options.write(report.table, report)
     if let chart = options.chart { try Chart(title: report.title, scores: report.scores).draw(to: chart) }
   }

@@ -44,6 +44,8 @@ struct CandidateFigure: Codable {
   /// Medians of the rounds' ratios to the first candidate of the contest.
   var wallRatio: Double
   var cpuRatio: Double
+  /// What was asked for beside the times.
+  var value: String?
 }
 
 struct ScoreReport: Codable {
@@ -75,9 +77,9 @@ struct ScoreReport: Codable {
 
   private var candidateLines: [String] {
     guard !candidates.isEmpty else { return [] }
-    let widths = [30, 36, -10, -10, -12, -10, -10]
+    let widths = [30, 36, -10, -10, -12, -10, -10, -12]
     let head = Self.row(
-      widths, ["contest", "candidate", "wall ms", "CPU ms", "CPU us/body", "wall", "CPU"])
+      widths, ["contest", "candidate", "wall ms", "CPU ms", "CPU us/body", "wall", "CPU", "value"])
     return ["", head]
       + candidates.map { figure in
         Self.row(
@@ -85,6 +87,7 @@ struct ScoreReport: Codable {
           [
             figure.contest, figure.candidate, decimal(figure.wall, 1), decimal(figure.cpu, 1),
             decimal(figure.cpuPerBody, 1), decimal(figure.wallRatio) + " x", decimal(figure.cpuRatio) + " x",
+            figure.value ?? "",
           ])
       }
   }

@@ -23,10 +23,11 @@ import ManagedObjects
 
 let usage = """
   usage: Benchmarks cache   [--quick] [--json FILE] [--chart FILE] [--dir DIR] [more: see Benchmarks cache --help]
-         Benchmarks memory  [--quick] [--json FILE] [--chart FILE]
-         Benchmarks network [--quick] [--json FILE] [--chart FILE] [--dir DIR]
+         Benchmarks memory  [--quick] [--only NAME] [--json FILE] [--chart FILE]
+         Benchmarks network [--quick] [--only NAME] [--json FILE] [--chart FILE] [--dir DIR]
 
     --quick       smaller sets, fewer and shorter rounds, well under a minute
+    --only NAME   only the contests whose names contain this: the first column of the table's lower part
     --json FILE   also writes the figures as JSON; - is standard output, the table then goes to standard error
     --chart FILE  also draws the ratios with gnuplot, as SVG or, where the name ends in .png, as PNG
     --dir DIR     where to make a folder of our own for the files, removed at the end; default: the temporary folder,
@@ -37,6 +38,7 @@ let usage = """
 /// What was asked for on the command line; nil: wrong usage.
 struct BenchmarkArguments {
   var isQuick = false
+  var only: String?
   var json: String?
   var chart: String?
   var directory: String?
@@ -51,12 +53,15 @@ struct BenchmarkArguments {
       }
       guard let value = rest.popFirst() else { return nil }
       switch option {
+      case "--only": only = value
       case "--json": json = value
       case "--chart": chart = value
       default: directory = value
       }
     }
   }
+
+  func wants(_ contest: Contest) -> Bool { only.map { contest.name.contains($0) } ?? true }
 }
 
 let arguments = CommandLine.arguments.dropFirst()
@@ -66,10 +71,12 @@ do {
   case "cache":
     try CacheBenchmark.main(arguments: Array(options))
   case "memory":
-    guard let options = BenchmarkArguments(options, allowed: ["--quick", "--json", "--chart"]) else { exitWithUsage() }
+    guard let options = BenchmarkArguments(options, allowed: ["--quick", "--only", "--json", "--chart"]) else {
+      exitWithUsage()
+    }
     try wait { try await MemoryBenchmark(options).run() }
   case "network":
-    guard let options = BenchmarkArguments(options, allowed: ["--quick", "--json", "--chart", "--dir"])
+    guard let options = BenchmarkArguments(options, allowed: ["--quick", "--only", "--json", "--chart", "--dir"])
     else { exitWithUsage() }
     try NetworkBenchmark(options).run()
   // A process that `network` starts: does one job, and tells on standard output how it went.

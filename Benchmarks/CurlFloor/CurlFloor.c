@@ -6,6 +6,9 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +183,7 @@ static void take_ended(struct loop *loop) {
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &lane);
     curl_multi_remove_handle(loop->multi, lane->easy);
     finish(loop, lane, code);
-    begin_next(loop, lane);
+    if (!loop->job->asked_from_outside) begin_next(loop, lane);
   }
 }
 
@@ -240,6 +243,48 @@ static void turn_poll(struct loop *loop) {
   if (loop->ended < loop->job->count) curl_multi_poll(loop->multi, NULL, 0, 1000, NULL);
 }
 
+// -- Asked from outside -----------------------------------------------------------------------------------------------
+
+// What any library with a thread of its own for libcurl does at least: two threads that wake each other for each body.
+struct desk {
+  struct loop *loop;
+  struct lane *lane;
+  sem_t answered;
+  atomic_int is_asked;
+};
+
+static void *serve(void *user) {
+  struct desk *desk = user;
+  struct loop *loop = desk->loop;
+  while (loop->ended < loop->job->count) {
+    if (atomic_exchange(&desk->is_asked, 0)) begin_next(loop, desk->lane);
+    size_t before = loop->ended;
+    int running;
+    curl_multi_perform(loop->multi, &running);
+    take_ended(loop);
+    if (loop->ended > before)
+      sem_post(&desk->answered);
+    else
+      curl_multi_poll(loop->multi, NULL, 0, 1000, NULL);
+  }
+  return NULL;
+}
+
+static int run_from_outside(struct loop *loop, struct lane *lane) {
+  struct desk desk = {.loop = loop, .lane = lane};
+  pthread_t server;
+  sem_init(&desk.answered, 0, 0);
+  if (pthread_create(&server, NULL, serve, &desk) != 0) return 0;
+  for (size_t i = 0; i < loop->job->count; i++) {
+    atomic_store(&desk.is_asked, 1);
+    curl_multi_wakeup(loop->multi);
+    sem_wait(&desk.answered);
+  }
+  pthread_join(server, NULL);
+  sem_destroy(&desk.answered);
+  return 1;
+}
+
 int floor_run(const struct floor_job *job, struct floor_result *result) {
   memset(result, 0, sizeof *result);
   curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -258,8 +303,9 @@ int floor_run(const struct floor_job *job, struct floor_result *result) {
   double wall = floor_now(), cpu = floor_cpu();
   for (size_t i = 0; i < job->parallel; i++) {
     if (!(lanes[i].easy = make_easy(job, &lanes[i]))) return 1;
-    begin_next(&loop, &lanes[i]);
+    if (!job->asked_from_outside) begin_next(&loop, &lanes[i]);
   }
+  if (job->asked_from_outside && !run_from_outside(&loop, &lanes[0])) return 1;
   while (loop.ended < job->count)
     job->engine == floor_engine_socket ? turn_socket(&loop) : turn_poll(&loop);
   result->wall = floor_now() - wall;

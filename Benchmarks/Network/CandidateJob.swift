@@ -23,6 +23,8 @@ struct CandidateJob: Codable {
     case waiting
     /// Time to cancel many that wait and some that run.
     case cancel
+    /// The same two for tasks that wait for nothing.
+    case bareWaiting, bareCancel
   }
 
   var kind: Kind
@@ -33,6 +35,8 @@ struct CandidateJob: Codable {
   /// Of libcurl, in bytes; 0: its own.
   var buffer = 0
   var inflates = false
+  /// True: the floor is asked by another thread, which sleeps until the body is there.
+  var isAskedFromOutside: Bool?
   /// A PEM file; the candidate then expects HTTP/2.
   var authorities: String?
   /// Where bodies go.
@@ -77,6 +81,8 @@ enum CandidateProcess {
     case .growthInMemory: try await MemoryCandidate(job, urls).growthInMemory()
     case .waiting: try await CrowdCandidate(job).waiting()
     case .cancel: try await CrowdCandidate(job).cancel()
+    case .bareWaiting: try await BareCrowd(job).waiting()
+    case .bareCancel: try await BareCrowd(job).cancel()
     }
   }
 

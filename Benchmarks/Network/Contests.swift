@@ -92,11 +92,19 @@ struct Contests {
     let list = try bench.list(bench.few.paths, "few.list")
     var floor = job(.floor, list)
     floor.parallel = 1
+    var polling = floor
+    polling.isPolling = true
+    var asked = polling
+    asked.isAskedFromOutside = true
     var objects = job(.objects, list)
     objects.parallel = 1
     return contest(
       "S one at a time", bench.few,
-      [candidate("C loop", bench.few, floor), candidate("object(for:)", bench.few, objects)],
+      [
+        candidate("C loop", bench.few, floor), candidate("object(for:)", bench.few, objects),
+        candidate("C loop, multi_poll", bench.few, polling),
+        candidate("C loop, multi_poll, asked by another thread", bench.few, asked),
+      ],
       [
         .init(
           name: "Latency of one idle request", measure: .wall, candidate: 1, against: 0, must: 1.5, goal: 1.35)
@@ -225,31 +233,33 @@ struct Contests {
 
   private func waiting() -> Contest {
     crowd(
-      "Waiting requests", .waiting, bench.sizes.waiting,
+      "Waiting requests", .waiting, beside: .bareWaiting, bench.sizes.waiting,
       .init(
-        name: "Memory of a waiting request", measure: .value, candidate: 0, must: 4, goal: 2, unit: "KiB",
+        name: "Memory of a waiting request", measure: .value, candidate: 1, must: 4, goal: 2, unit: "KiB",
         scale: 1.0 / 1024))
   }
 
   private func cancelling() -> Contest {
     crowd(
-      "Cancelling", .cancel, 10_000,
+      "Cancelling", .cancel, beside: .bareCancel, 10_000,
       .init(
-        name: "Cancel 10,000 waiting and 64 running", measure: .value, candidate: 0, must: 30, goal: 15, unit: "ms"))
+        name: "Cancel 10,000 waiting and 64 running", measure: .value, candidate: 1, must: 30, goal: 15, unit: "ms"))
   }
 
-  private func crowd(_ name: String, _ kind: CandidateJob.Kind, _ count: Int, _ bound: Contest.Bound) -> Contest {
-    var job = job(kind, "")
-    job.count = count
-    return Contest(
+  private func crowd(
+    _ name: String, _ kind: CandidateJob.Kind, beside bare: CandidateJob.Kind, _ count: Int, _ bound: Contest.Bound
+  ) -> Contest {
+    Contest(
       name: name, rounds: rounds, bodies: count,
-      candidates: [
-        Contest.Candidate(name: "object(for:)") { [job] in
+      candidates: [("bare tasks", bare), ("object(for:)", kind)].map { candidate, kind in
+        var job = job(kind, "")
+        job.count = count
+        return Contest.Candidate(name: candidate) { [job] in
           let report = try start(job)
           guard report.bodies == count else { throw Wrong("\(name): not all came to wait") }
           return Contest.Run(wall: report.wall, cpu: report.cpu, value: report.value)
         }
-      ], bounds: [bound])
+      }, bounds: [bound])
   }
 
   // MARK: Candidates

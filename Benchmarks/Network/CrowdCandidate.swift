@@ -27,8 +27,8 @@ struct CrowdCandidate {
     let others = ask(running..<(running + count))
     try await settle(running + count)
     let growth = try ResidentMemory.now() - before
-    try await cancel(others, of: count)
-    try await cancel(first, of: running)
+    try await Self.cancel(others, of: count)
+    try await Self.cancel(first, of: running)
     return CandidateReport(bodies: count, value: Double(growth) / Double(count))
   }
 
@@ -37,7 +37,7 @@ struct CrowdCandidate {
     let all = ask(0..<(running + count))
     try await settle(running + count)
     let start = floor_now()
-    try await cancel(all, of: running + count)
+    try await Self.cancel(all, of: running + count)
     return CandidateReport(bodies: count, value: (floor_now() - start) * 1000)
   }
 
@@ -59,7 +59,7 @@ struct CrowdCandidate {
     }
   }
 
-  private func cancel(_ task: Task<Int, Never>, of requests: Int) async throws {
+  static func cancel(_ task: Task<Int, Never>, of requests: Int) async throws {
     task.cancel()
     guard await task.value == requests else { throw Wrong("a request that was cancelled ended otherwise") }
   }

@@ -26,6 +26,7 @@ struct CurlFloorCandidate {
       floor.engine = job.isPolling ? floor_engine_poll : floor_engine_socket
       floor.buffer = job.buffer
       floor.inflates = job.inflates ? 1 : 0
+      floor.asked_from_outside = job.isAskedFromOutside == true ? 1 : 0
       floor.multiplexes = job.authorities == nil ? 0 : 1
       floor.authorities = UnsafePointer(authorities)
       floor.folder = UnsafePointer(folder)

@@ -52,7 +52,7 @@ struct NetworkBenchmark {
     var report = ScoreReport(
       title: "Network loads beside their floors", machine: Machine(directory: parent),
       conditions: conditions(sizes), scores: [], candidates: [])
-    for contest in try contests.all {
+    for contest in try contests.all where options.wants(contest) {
       let (scores, figures) = try contest.run(tell)
       report.scores += scores
       report.candidates += figures

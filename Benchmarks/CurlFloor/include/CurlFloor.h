@@ -21,6 +21,8 @@ struct floor_job {
   enum floor_engine engine;
   // CURLOPT_BUFFERSIZE; 0: libcurl's own, 16 KiB.
   long buffer;
+  // Only with floor_engine_poll, one after another: another thread asks for each body and sleeps until it is there.
+  int asked_from_outside;
   // Ask for gzip, and have libcurl undo it.
   int inflates;
   // Wait for a connection that may carry many transfers instead of opening another; for HTTP/2.
