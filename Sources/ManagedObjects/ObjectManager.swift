@@ -71,17 +71,26 @@ public final class ObjectManager: Sendable {
   public nonisolated(nonsending) func object<Object: Sendable>(
     for request: ObjectRequest, decodedBy decoder: ObjectDecoder<Object>
   ) async throws(ObjectError) -> Object {
-    try await core.object(request, decoder)
+    switch core.begin(request, decoder) {
+    case .ready(let object): return object
+    case .waits(let seat): return try seat.object(of: await core.end(of: seat))
+    }
   }
 
   public nonisolated(nonsending) func object<Object: Decodable & Sendable>(
     for request: ObjectRequest, as type: Object.Type
   ) async throws(ObjectError) -> Object {
-    try await object(for: request, decodedBy: .json(type))
+    switch core.begin(request, ObjectDecoder.json(type)) {
+    case .ready(let object): return object
+    case .waits(let seat): return try seat.object(of: await core.end(of: seat))
+    }
   }
 
   public nonisolated(nonsending) func data(for request: ObjectRequest) async throws(ObjectError) -> Data {
-    try await object(for: request, decodedBy: .data)
+    switch core.begin(request) {
+    case .ready(let object): return object
+    case .waits(let seat): return try seat.object(of: await core.end(of: seat))
+    }
   }
 
   /// The object, and where it came from.
@@ -90,7 +99,8 @@ public final class ObjectManager: Sendable {
     for request: ObjectRequest, decodedBy decoder: ObjectDecoder<Object>,
     progress: (@Sendable (LoadProgress) -> Void)? = nil
   ) async throws(ObjectError) -> Answer<Object> {
-    try await core.answer(request, decoder, output: nil, progress)
+    let seat = core.begin(request, decoder, output: nil, progress)
+    return try seat.answer(of: await core.end(of: seat))
   }
 
   /// The bytes as a file at `target`: written to a temporary file beside it, then renamed, so that a whole file or none
@@ -102,7 +112,8 @@ public final class ObjectManager: Sendable {
   ) async throws(ObjectError) -> Answer<URL> {
     let output = try OutputTarget(target, replacing: replacing, numbers: core.numbers)
     let decoder = output.decoder(giving: target, isInline: core.backend == nil)
-    return try await core.answer(request, decoder, output: output, progress)
+    let seat = core.begin(request, decoder, output: output, progress)
+    return try seat.answer(of: await core.end(of: seat))
   }
 
   /// The same for a path, absolute or from where the process is.
@@ -112,7 +123,8 @@ public final class ObjectManager: Sendable {
   ) async throws(ObjectError) -> Answer<Void> {
     let output = try OutputTarget(path, replacing: replacing, numbers: core.numbers)
     let decoder = output.decoder(giving: (), isInline: core.backend == nil)
-    return try await core.answer(request, decoder, output: output, progress)
+    let seat = core.begin(request, decoder, output: output, progress)
+    return try seat.answer(of: await core.end(of: seat))
   }
 
   /// For tasks that never block and mostly wait for this manager.

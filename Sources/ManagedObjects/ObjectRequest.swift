@@ -4,27 +4,73 @@ public import FoundationEssentials
 public struct ObjectRequest: Sendable {
   /// The identity of the object where it is not its URL; nil: the first URL names it. "" is refused.
   public var oid: String?
-  /// The caller's division of its own names, for `remove(namespace:)`.
-  public var namespace = ""
   /// Where the bytes are: URLs as text, in the order in which they are tried (mirrors). Read only when a load needs
   /// them; one that cannot be read ends the request with `.invalidURL`.
   public var locations: [String]
-  /// Header fields to send. Secret ones also choose the credential scope, unless `credentialScope` names it.
-  public var fields: HeaderFields = [:]
-  /// A stable name for whose answer this is ("user 4711"), so that the next run finds it again when the token changed.
-  public var credentialScope: String?
   public var mode = CacheMode.standard
-  /// How long a stored answer may be used; nil: as the manager's policy says.
-  public var freshness: Freshness?
   public var priority = LoadPriority.normal
-  /// Bodies of more bytes end the request with `.tooLarge`; nil: no limit of the request's own.
-  public var limitBytes: Int?
-  /// Time for the whole load, retries and waiting for a transfer slot included; nil: as the manager's policy says.
-  public var timeout: Duration?
   /// What to do when the FIFO of live handlers is full; nil: the way of the call (`manage` bumps, all others wait).
   public var whenFull: WhenFull?
+  private var box: RestBox?
 
   public enum WhenFull: Sendable { case bumpOldest, wait }
+
+  /// The caller's division of its own names, for `remove(namespace:)`.
+  public var namespace: String {
+    get { box?.rest.namespace ?? "" }
+    set { change { $0.namespace = newValue } }
+  }
+
+  /// Header fields to send. Secret ones also choose the credential scope, unless `credentialScope` names it.
+  public var fields: HeaderFields {
+    get { box?.rest.fields ?? [:] }
+    set { change { $0.fields = newValue } }
+  }
+
+  /// A stable name for whose answer this is ("user 4711"), so that the next run finds it again when the token changed.
+  public var credentialScope: String? {
+    get { box?.rest.credentialScope }
+    set { change { $0.credentialScope = newValue } }
+  }
+
+  /// How long a stored answer may be used; nil: as the manager's policy says.
+  public var freshness: Freshness? {
+    get { box?.rest.freshness }
+    set { change { $0.freshness = newValue } }
+  }
+
+  /// Bodies of more bytes end the request with `.tooLarge`; nil: no limit of the request's own.
+  public var limitBytes: Int? {
+    get { box?.rest.limitBytes }
+    set { change { $0.limitBytes = newValue } }
+  }
+
+  /// Time for the whole load, retries and waiting for a transfer slot included; nil: as the manager's policy says.
+  public var timeout: Duration? {
+    get { box?.rest.timeout }
+    set { change { $0.timeout = newValue } }
+  }
+
+  /// What most requests do not say. Apart, since each waiting task, seat and ending has a request of its own.
+  private struct Rest: Sendable {
+    var namespace = ""
+    var fields: HeaderFields = [:]
+    var credentialScope: String?
+    var freshness: Freshness?
+    var limitBytes: Int?
+    var timeout: Duration?
+  }
+
+  private final class RestBox: Sendable {
+    let rest: Rest
+    init(_ rest: Rest) { self.rest = rest }
+  }
+
+  private mutating func change(_ body: (inout Rest) -> Void) {
+    var rest = box?.rest ?? Rest()
+    body(&rest)
+    box = RestBox(rest)
+  }
 
   /// Never fails: a text that is no URL arrives as the ending `.invalidURL`.
   public init(_ text: String, oid: String? = nil) {

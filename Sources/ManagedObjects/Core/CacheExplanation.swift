@@ -41,7 +41,7 @@ package struct CacheExplanation: Sendable {
     let time = SystemTime()
     let copy = EntryCopies(secret: cache.core.existingSecret)
     let core = Core(loaders: [], backend: copy, interceptors: [], policy: policy, time: time)
-    let key = try core.handlerKey(request).get()
+    let key = try core.handlerKey(request)
     func look(_ entry: EntrySummary) -> EntryVerdict {
       if entry.key.id == key.id { copy.add(entry) }
       visited()

@@ -38,15 +38,16 @@ extension Core {
 
   // MARK: Everybody
 
-  /// From memory at once where that may be; else joins or makes the handler. nil: it has ended.
+  /// From memory at once where that may be; else joins or makes the handler.
+  /// - Returns: for a user the handler on its way; nil: it has ended.
   @discardableResult
   func ask(
     _ request: ObjectRequest, _ seat: any Seat, whenFull: ObjectRequest.WhenFull, output: OutputTarget? = nil,
     caller: Caller
   ) -> Handler? {
-    switch asked(request) {
-    case .success(let asked): return ask(asked, seat, whenFull: whenFull, output: output, caller: caller)
-    case .failure(let error):
+    do throws(ObjectError) {
+      return ask(try asked(request), seat, whenFull: whenFull, output: output, caller: caller)
+    } catch {
       seat.end(.failed(error), from: caller)
       return nil
     }
@@ -56,42 +57,47 @@ extension Core {
   func ask(
     _ asked: Asked, _ seat: any Seat, whenFull: ObjectRequest.WhenFull, output: OutputTarget? = nil, caller: Caller
   ) -> Handler? {
-    let request = asked.request
-    let joiner = CoreState.Joiner(
-      seat: seat,
-      wish: HandlerState.Wish(
-        representation: seat.representation, priority: request.priority,
-        holdsPlace: (request.whenFull ?? whenFull) == .wait),
-      locations: request.locations, whenFull: request.whenFull ?? whenFull, output: output,
-      firstLocation: asked.location)
-    return ask(asked.key, joiner, timeout: request.timeout ?? policy.timeout, caller)
-  }
-
-  private func ask(_ key: HandlerKey, _ joiner: CoreState.Joiner, timeout: Duration?, _ caller: Caller) -> Handler? {
-    var joiner = joiner
+    let representation = seat.representation
     while true {
-      let ready = ready(key, joiner.seat.representation)
-      if let ready, let reason = whyUsable(ready, key) {
-        answer(joiner.seat, ready, key, reason, caller)
-        return nil
-      }
-      if let ready, mayServeStale(ready, key, joiner.seat) {
-        let refresh = Refresh(key: key, locations: joiner.locations, generation: ready.facts.generation)
-        answer(joiner.seat, ready, key, .staleWhileRevalidate, caller, awaiting: refresh)
-        return nil
-      }
+      let ready = ready(asked.key, representation)
+      if let ready, answers(seat, ready, asked, caller) { return nil }
+      var joiner = joiner(asked, seat, representation, whenFull: whenFull, output: output)
       joiner.hasReady = ready != nil
       if joiner.whenFull == .bumpOldest { dropDeadUsers() }
-      switch join(key, joiner, unlessChangedSince: ready) {
+      switch join(asked.key, joiner, unlessChangedSince: ready, caller) {
       case .joined(let handler):
-        setDeadline(timeout, joiner.seat)
+        setDeadline(asked.timeout ?? policy.timeout, seat)
         return handler
       case .closed:
-        joiner.seat.end(.cancelled(.closed), from: caller)
+        seat.end(.cancelled(.closed), from: caller)
         return nil
       case .changed: continue
       }
     }
+  }
+
+  /// Whether what is ready may be given, which it then is.
+  private func answers(_ seat: any Seat, _ ready: ReadyObject, _ asked: Asked, _ caller: Caller) -> Bool {
+    if let reason = whyUsable(ready, asked.key) {
+      answer(seat, ready, asked.key, reason, caller)
+      return true
+    }
+    guard mayServeStale(ready, asked.key, seat) else { return false }
+    let refresh = Refresh(key: asked.key, locations: asked.locations, generation: ready.facts.generation)
+    answer(seat, ready, asked.key, .staleWhileRevalidate, caller, awaiting: refresh)
+    return true
+  }
+
+  private func joiner(
+    _ asked: Asked, _ seat: any Seat, _ representation: Representation?, whenFull: ObjectRequest.WhenFull,
+    output: OutputTarget?
+  ) -> CoreState.Joiner {
+    let whenFull = asked.whenFull ?? whenFull
+    return CoreState.Joiner(
+      seat: seat,
+      wish: HandlerState.Wish(
+        representation: representation, priority: asked.priority, holdsPlace: whenFull == .wait),
+      locations: asked.locations, whenFull: whenFull, output: output, firstLocation: asked.location)
   }
 
   /// Nobody is bumped while a handler without live users holds a place. Looks at the oldest few only: the sweep does
@@ -101,20 +107,24 @@ extension Core {
   }
 
   private enum Joined: Sendable {
-    case joined(Handler)
+    /// nil: nobody looks at it.
+    case joined(Handler?)
     case closed, changed
   }
 
   /// Looks into memory once more under the core's lock: a handler puts its object there before it goes, so nobody
   /// falls between "on its way" and "in memory".
-  private func join(_ key: HandlerKey, _ joiner: CoreState.Joiner, unlessChangedSince seen: ReadyObject?) -> Joined {
-    let memoryKey = memoryKey(key, joiner.seat.representation)
+  private func join(
+    _ key: HandlerKey, _ joiner: CoreState.Joiner, unlessChangedSince seen: ReadyObject?, _ caller: Caller
+  ) -> Joined {
+    let memoryKey = memoryKey(key, joiner.wish.representation)
     return stepForResult { state in
       if state.byKey[key] == nil, let memoryKey, memory.hasChanged(memoryKey, since: seen?.facts) {
         return (.changed, Few())
       }
-      guard let (handler, work) = state.join(key, joiner, now: time.now) else { return (.closed, Few()) }
-      return (.joined(handler), work)
+      guard let (record, work) = state.join(key, joiner, now: time.now) else { return (.closed, Few()) }
+      if case .library = caller { return (.joined(nil), work) }
+      return (.joined(record.handler), work)
     }
   }
 
@@ -186,7 +196,7 @@ extension Core {
 
   /// The object if it is ready in memory and may be used; nothing is loaded.
   func peek<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Object? {
-    guard case .success(let asked) = asked(request) else { return nil }
+    guard let asked = try? asked(request) else { return nil }
     return peek(asked.key, decoder)
   }
 
@@ -199,59 +209,79 @@ extension Core {
 
   // MARK: What is asked for
 
-  /// A request that has been read.
+  /// A request that has been read: what it names, and what its handler has to know of it.
   struct Asked: Sendable {
-    let request: ObjectRequest
     let key: HandlerKey
     /// Of its first URL, where that names the object.
     let location: URLRule.Location?
+    let locations: [String]
+    let priority: LoadPriority
+    let whenFull: ObjectRequest.WhenFull?
+    let timeout: Duration?
 
     /// Whether its first URL is for the network.
-    var isHTTP: Bool {
-      location?.isHTTP ?? request.locations.first.map(URLRule.isHTTP) ?? false
-    }
+    var isHTTP: Bool { location?.isHTTP ?? locations.first.map(URLRule.isHTTP) ?? false }
   }
 
-  /// What requests must share to share a handler; or what is wrong with this one.
-  func handlerKey(_ request: ObjectRequest) -> Result<HandlerKey, ObjectError> { asked(request).map(\.key) }
+  /// What requests must share to share a handler.
+  /// - Throws: what is wrong with this one.
+  func handlerKey(_ request: ObjectRequest) throws(ObjectError) -> HandlerKey { try asked(request).key }
 
-  func asked(_ request: ObjectRequest) -> Result<Asked, ObjectError> {
-    if let name = request.fields.refusedName {
-      return .failure(
-        ObjectError(
-          .invalidRequest,
-          "The header field “\(name)” has a name or value that HTTP does not allow; leave out CR, LF, "
-            + "NUL and characters above U+00FF."))
-    }
-    return id(of: request).map { named in
-      let key = HandlerKey(
-        id: named.id,
-        scope: scopes.scope(named: request.credentialScope, fields: request.fields) {
-          SHA256Digest(of: $0, key: processSecret).hex
-        },
-        fields: request.fields, mode: request.mode, freshness: request.freshness ?? policy.freshness,
-        limitBytes: request.limitBytes,
-        mayUseAnonymous: request.credentialScope == nil && scopes.isCookieOnly(request.fields))
-      return Asked(request: request, key: key, location: named.location)
-    }
+  func asked(_ request: ObjectRequest) throws(ObjectError) -> Asked {
+    if let name = request.fields.refusedName { throw Self.refused(name) }
+    let location = try location(naming: request)
+    return Asked(
+      key: handlerKey(request, Self.id(of: request, location)), location: location, locations: request.locations,
+      priority: request.priority, whenFull: request.whenFull, timeout: request.timeout)
   }
 
-  private func id(
-    of request: ObjectRequest
-  ) -> Result<(id: ObjectID, location: URLRule.Location?), ObjectError> {
+  private func handlerKey(_ request: ObjectRequest, _ id: ObjectID) -> HandlerKey {
+    let freshness = request.freshness ?? policy.freshness
+    // Nearly every request is everybody's.
+    if request.fields.isEmpty, request.credentialScope == nil {
+      return HandlerKey(
+        id: id, scope: "", fields: [:], mode: request.mode, freshness: freshness, limitBytes: request.limitBytes)
+    }
+    return HandlerKey(
+      id: id,
+      scope: scopes.scope(named: request.credentialScope, fields: request.fields) {
+        SHA256Digest(of: $0, key: processSecret).hex
+      },
+      fields: request.fields, mode: request.mode, freshness: freshness, limitBytes: request.limitBytes,
+      mayUseAnonymous: request.credentialScope == nil && scopes.isCookieOnly(request.fields))
+  }
+
+  /// nil: its oid names it.
+  private func location(naming request: ObjectRequest) throws(ObjectError) -> URLRule.Location? {
     if let oid = request.oid {
-      guard !oid.isEmpty else {
-        return .failure(
-          ObjectError(.invalidRequest, "The oid is empty; give the object a name, or nil to name it by its URL."))
-      }
-      return .success((ObjectID(oid, namespace: request.namespace), nil))
+      if oid.isEmpty { throw Self.emptyOid }
+      return nil
     }
-    guard let first = request.locations.first else {
-      return .failure(ObjectError(.invalidURL, "The request has neither an oid nor a URL."))
+    guard let first = request.locations.first else { throw Self.nameless }
+    switch URLRule.parse(first) {
+    case .success(let location): return location
+    case .failure(let refusal): throw ObjectError(invalid: first, refusal)
     }
-    return URLRule.parse(first)
-      .map { (ObjectID($0.key, kind: .url, namespace: request.namespace), $0) }
-      .mapError { ObjectError(invalid: first, $0) }
+  }
+
+  private static func id(of request: ObjectRequest, _ location: URLRule.Location?) -> ObjectID {
+    if let location { return ObjectID(location.key, kind: .url, namespace: request.namespace) }
+    return ObjectID(request.oid ?? "", namespace: request.namespace)
+  }
+
+  private static func refused(_ name: String) -> ObjectError {
+    ObjectError(
+      .invalidRequest,
+      "The header field “\(name)” has a name or value that HTTP does not allow; leave out CR, LF, "
+        + "NUL and characters above U+00FF.")
+  }
+
+  private static var emptyOid: ObjectError {
+    ObjectError(.invalidRequest, "The oid is empty; give the object a name, or nil to name it by its URL.")
+  }
+
+  private static var nameless: ObjectError {
+    ObjectError(.invalidURL, "The request has neither an oid nor a URL.")
   }
 }
 

@@ -1,30 +1,54 @@
 internal import FoundationEssentials
 
 /// The async side of the core: a thin layer on the same path.
+///
+/// What an async function may need after an `await`, and all that the optimiser has moved into it, stands in its task's
+/// memory meanwhile, for each request that waits. So those that call `begin` await nothing else, what comes before and
+/// after is not inlined into them, and they hold one reference: their frames then fit into the first kilobyte of a task.
 extension Core {
-  nonisolated(nonsending) func answer<Object: Sendable>(
+  /// An async call that has asked.
+  enum Begun<Object: Sendable>: Sendable {
+    /// It was ready: that costs nothing more than a look into memory.
+    case ready(Object)
+    case waits(WaiterSeat<Object>)
+  }
+
+  @inline(never)
+  func begin<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Begun<Object> {
+    do throws(ObjectError) {
+      let asked = try asked(request)
+      if let ready = peek(asked.key, decoder), countHit() { return .ready(ready) }
+      return .waits(enter(asked, seat(decoder), nil))
+    } catch {
+      return .waits(ended(seat(decoder), error))
+    }
+  }
+
+  /// The bytes themselves.
+  @inline(never) func begin(_ request: ObjectRequest) -> Begun<Data> { begin(request, .data) }
+
+  private func seat<Object: Sendable>(_ decoder: ObjectDecoder<Object>) -> WaiterSeat<Object> {
+    WaiterSeat(makeSeatID(), decoder, wantsDelivered: false)
+  }
+
+  /// The same for one who wants to know where the object came from.
+  @inline(never)
+  func begin<Object: Sendable>(
     _ request: ObjectRequest, _ decoder: ObjectDecoder<Object>, output: OutputTarget?,
     _ progress: (@Sendable (LoadProgress) -> Void)?
-  ) async throws(ObjectError) -> Answer<Object> {
+  ) -> WaiterSeat<Object> {
     let seat = WaiterSeat(makeSeatID(), decoder, wantsDelivered: true, progress)
-    return try seat.answer(of: await told(seat, try asked(request).get(), output))
+    do throws(ObjectError) { return enter(try asked(request), seat, output) } catch { return ended(seat, error) }
   }
 
-  /// The object alone; one that is ready costs nothing more than a look into memory.
-  nonisolated(nonsending) func object<Object: Sendable>(
-    _ request: ObjectRequest, _ decoder: ObjectDecoder<Object>
-  ) async throws(ObjectError) -> Object {
-    let asked = try asked(request).get()
-    if let ready = peek(asked.key, decoder), countHit() { return ready }
-    let seat = WaiterSeat(makeSeatID(), decoder, wantsDelivered: false)
-    return try seat.object(of: await told(seat, asked, nil))
+  private func ended<NewSeat: AwaitedSeat>(_ seat: NewSeat, _ error: ObjectError) -> NewSeat {
+    seat.end(.failed(error), from: .library)
+    return seat
   }
 
-  private nonisolated(nonsending) func told<Object: Sendable>(
-    _ seat: WaiterSeat<Object>, _ asked: Asked, _ output: OutputTarget?
-  ) async -> AwaitedEnding.Told {
-    enter(asked, seat, output)
-    return await withTaskCancellationHandler {
+  /// How it ended.
+  nonisolated(nonsending) func end(of seat: AwaitedSeat) async -> AwaitedEnding.Told {
+    await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in seat.wait(continuation) }
     } onCancel: {
       giveUp(seat)
@@ -33,10 +57,12 @@ extension Core {
 
   /// Where the bytes will come is where all that stands for the request is made, changed and dropped: an object that one
   /// thread makes and another drops costs both of them the allocator's lock.
-  private func enter<Object: Sendable>(_ asked: Asked, _ seat: WaiterSeat<Object>, _ output: OutputTarget?) {
+  private func enter<NewSeat: AwaitedSeat & Seat>(
+    _ asked: Asked, _ seat: NewSeat, _ output: OutputTarget?
+  ) -> NewSeat {
     guard asked.isHTTP else {
       ask(asked, seat, whenFull: .wait, output: output, caller: .library)
-      return
+      return seat
     }
     onLoaderThread { [self] in
       guard !seat.hasEnded else { return }
@@ -44,9 +70,15 @@ extension Core {
       // Whoever gave it up meanwhile may have come too early to take it out again.
       if seat.hasEnded { leave(seat.id, .left) }
     }
+    return seat
   }
 
-  private func giveUp(_ seat: any Seat) {
+  private func giveUp(_ seat: AwaitedSeat) {
+    seat.end(.cancelled(.left), from: .library)
+    leave(seat.id, .left)
+  }
+
+  private func giveUp(_ seat: PrefetchSeat) {
     seat.end(.cancelled(.left), from: .library)
     leave(seat.id, .left)
   }
@@ -92,7 +124,7 @@ extension Core {
   // MARK: What is stored
 
   nonisolated(nonsending) func contains(_ request: ObjectRequest) async throws(ObjectError) -> Bool {
-    let key = try handlerKey(request).get()
+    let key = try handlerKey(request)
     guard let backend else { return false }
     let result = await onFilePool { [self] () -> Result<Bool, ObjectError> in
       do {
@@ -107,7 +139,7 @@ extension Core {
   nonisolated(nonsending) func store(
     _ bytes: Data, _ request: ObjectRequest, _ head: LoadHead
   ) async throws(ObjectError) {
-    let key = try handlerKey(request).get()
+    let key = try handlerKey(request)
     let backend = try requiredBackend()
     let now = time.wallNow
     let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
@@ -121,7 +153,7 @@ extension Core {
   }
 
   nonisolated(nonsending) func invalidate(_ request: ObjectRequest) async throws(ObjectError) {
-    let key = try handlerKey(request).get()
+    let key = try handlerKey(request)
     memory.updateFacts(where: { $0.id == key.id }, to: { $0.invalidated })
     guard let backend else { return }
     try await changing { [self] in
@@ -130,7 +162,7 @@ extension Core {
   }
 
   nonisolated(nonsending) func remove(_ request: ObjectRequest) async throws(ObjectError) {
-    let key = try handlerKey(request).get()
+    let key = try handlerKey(request)
     forget(key, request)
     guard let backend else { return }
     try await changing { [self] in

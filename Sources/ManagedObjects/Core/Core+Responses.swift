@@ -77,10 +77,12 @@ extension Core {
     asked.mode = request.mode
     asked.credentialScope = request.credentialScope
     asked.limitBytes = request.limitBytes
-    return handlerKey(asked).map { key in
-      var sent = request
-      sent.location = location.text
-      return ResponseJob(key: key, request: sent, location: location)
+    var sent = request
+    sent.location = location.text
+    do throws(ObjectError) {
+      return .success(ResponseJob(key: try handlerKey(asked), request: sent, location: location))
+    } catch {
+      return .failure(error)
     }
   }
 

@@ -97,7 +97,8 @@ final class Core: Sendable {
     case .retry(let handler, let attempts, let delay):
       later(delay) { core in core.step { $0.retryDue(handler, attempts: attempts, now: core.time.now) } }
     case .startTransfers(let delay): later(delay) { core in core.step { $0.hostsDue(now: core.time.now) } }
-    case .refill: onLoaderThread { [self] in step { $0.refill(now: self.time.now) } }
+    case .refill(after: .zero): onLoaderThread { [self] in step { $0.refill(now: self.time.now) } }
+    case .refill(let delay): later(delay) { core in core.step { $0.refill(now: core.time.now) } }
     case .sweep(let delay): later(delay) { core in core.sweep() }
     case .cancelTimer(let timer): timer.cancel()
     case .release(let record): withExtendedLifetime(record) {}

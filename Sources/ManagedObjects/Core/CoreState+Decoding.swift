@@ -3,7 +3,7 @@ extension CoreState {
   // MARK: Storing and decoding
 
   mutating func store(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
-    if let body = record.usable.take() {
+    if let body = record.load.usable.take() {
       stored(record, body, now, &work)
     } else if let job = record.storeJob {
       work.append(.store(job))
@@ -22,9 +22,9 @@ extension CoreState {
   ) {
     // What came over the wire was stopped at the limit; what a 304 speaks of was not.
     if let refusal = record.key.refusal(ofBytes: body.count) { return fail(record, refusal, now, &work) }
-    record.body = body
+    record.load.body = body
     report(
-      .loadFinished(record.key.id, body.loaded.source, bytes: body.count, timings: record.timings), &work)
+      .loadFinished(record.key.id, body.loaded.source, bytes: body.count, timings: record.load.timings), &work)
     advance(record, .stored, now, &work)
   }
 
@@ -38,13 +38,13 @@ extension CoreState {
   mutating func lostBase(_ id: HandlerID, now: ContinuousClock.Instant) -> Few<Work> {
     var work = Few<Work>()
     guard let record = handlers[id] else { return work }
-    record.received = nil
-    record.base = nil
-    if record.isUnconditional {
+    record.load.received = nil
+    record.load.base = nil
+    if record.load.isUnconditional {
       fail(record, ObjectError(.transport, "The server answered 304 to a request without conditions."), now, &work)
       return work
     }
-    record.isUnconditional = true
+    record.load.isUnconditional = true
     advance(record, .lostBytes, now, &work)
     enqueue(record, now, &work)
     return work
@@ -68,7 +68,7 @@ extension CoreState {
     guard let record = handlers[id] else { return work }
     switch result {
     case .success(let object):
-      record.results[representation] = object
+      record.load.results[representation] = object
       report(.decoded(record.key.id), &work)
       advance(record, .decoded(representation, .made), now, &work)
     case .failure(let error):

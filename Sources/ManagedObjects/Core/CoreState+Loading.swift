@@ -32,17 +32,17 @@ extension CoreState {
     switch found {
     case .usable(let body):
       if let refusal = key.refusal(ofBytes: body.count) { return fail(record, refusal, now, &work) }
-      record.body = body
+      record.load.body = body
       if body.loaded.source == .file { statistics.fileHits += 1 }
       report(.loadFinished(key.id, body.loaded.source, bytes: body.loaded.count, timings: nil), &work)
       advance(record, .foundUsable, now, &work)
     case .base(let base):
-      record.base = base
-      record.reason = base.reason
+      record.load.base = base
+      record.load.reason = base.reason
       advance(record, .foundNothing, now, &work)
     case .failed(let error): fail(record, error, now, &work)
     case .nothing(let reason):
-      record.reason = reason
+      record.load.reason = reason
       guard key.mode != .onlyIfCached else { return fail(record, Self.notCached, now, &work) }
       advance(record, .foundNothing, now, &work)
     }
@@ -85,7 +85,7 @@ extension CoreState {
     {
       return fail(record, error, now, &work)
     }
-    record.loadingSince = now
+    record.load.loadingSince = now
     enqueue(record, now, &work)
   }
 
@@ -96,7 +96,7 @@ extension CoreState {
       switch record.currentLocation {
       case .failure(let error): if !mayGoOn(record, after: error, retryAfter: nil, now, { 0 }, &work) { return }
       case .success(let location):
-        record.queuedAt = now
+        record.load.queuedAt = now
         let host = hostName(location)
         guard transfers.startOrEnqueue(record.id, host: host, priority: record.state.priority, at: now) else {
           return startTransfers(now, &work)
@@ -134,23 +134,23 @@ extension CoreState {
   private mutating func beginAttempt(
     _ record: HandlerRecord, _ location: URLRule.Location, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
   ) {
-    let conditions = record.isUnconditional ? [:] : record.base?.conditions ?? [:]
+    let conditions = record.load.isUnconditional ? [:] : record.load.base?.conditions ?? [:]
     var request = LoadRequest(
       read: location, fields: sentFields(record.key.fields, conditions), limitBytes: record.key.limitBytes)
     request.secretFields = settings.policy.secretFields
     let ticket = AttemptTicket()
-    record.attempt = ticket
-    if record.attempts > 0 { record.handler.published.withLock { $0.attemptBytes = 0 } }
-    record.attempts += 1
-    record.timings = nil
-    record.queueTime = record.queuedAt.map { now - $0 } ?? .zero
+    record.load.attempt = ticket
+    if record.load.attempts > 0 { record.handler.published.withLock { $0.attemptBytes = 0 } }
+    record.load.attempts += 1
+    record.load.timings = nil
+    record.load.queueTime = record.load.queuedAt.map { now - $0 } ?? .zero
     statistics.loads += 1
-    report(.loadStarted(record.key.id, location: redacted(location.text), attempt: record.attempts), &work)
+    report(.loadStarted(record.key.id, location: redacted(location.text), attempt: record.load.attempts), &work)
     work.append(
       .attempt(
         AttemptJob(
-          handler: record.id, number: record.attempts, key: record.key, request: request,
-          isConditional: !conditions.isEmpty, output: record.output, reason: record.reason, ticket: ticket,
+          handler: record.id, number: record.load.attempts, key: record.key, request: request,
+          isConditional: !conditions.isEmpty, output: record.output, reason: record.load.reason, ticket: ticket,
           face: record.handler)))
   }
 
@@ -166,7 +166,7 @@ extension CoreState {
 
   /// - Parameter shown: what the handler shows now.
   mutating func progressed(_ id: HandlerID, number: Int, _ shown: LoadProgress) -> Few<Work> {
-    guard let record = handlers[id], record.attempts == number, record.attempt != nil, record.watchers > 0
+    guard let record = handlers[id], record.load.attempts == number, record.load.attempt != nil, record.watchers > 0
     else { return Few() }
     return Few(.progress(record.seats.map(\.value).filter(\.wantsProgress), shown))
   }
@@ -185,21 +185,21 @@ extension CoreState {
     _ id: HandlerID, number: Int, _ end: AttemptEnd, now: ContinuousClock.Instant, random: () -> Double
   ) -> Few<Work> {
     var work = Few<Work>()
-    guard let record = handlers[id], record.attempts == number, record.attempt != nil else { return work }
+    guard let record = handlers[id], record.load.attempts == number, record.load.attempt != nil else { return work }
     transfers.finished(id)
-    record.attempt = nil
-    record.times = end.times
-    record.timings = end.timings
-    record.timings?.queue = record.queueTime
+    record.load.attempt = nil
+    record.load.times = end.times
+    record.load.timings = end.timings
+    record.load.timings?.queue = record.load.queueTime
     let wallNow = end.times.response
     switch end.outcome {
     case .body(let head, let body):
-      record.usable = end.usable
-      if end.usable == nil { record.received = .body(head, body) }
+      record.load.usable = end.usable
+      if end.usable == nil { record.load.received = .body(head, body) }
       received(record, now, &work)
     case .notModified(let head):
       statistics.revalidations += 1
-      record.received = .notModified(head)
+      record.load.received = .notModified(head)
       received(record, now, &work)
     case .status(let head, let start):
       let error = ObjectError(.httpStatus, Self.message(head), head: head, bodyStart: start)
@@ -237,8 +237,8 @@ extension CoreState {
     _ record: HandlerRecord, after error: ObjectError, _ now: ContinuousClock.Instant, _ wallNow: WallTime,
     _ work: inout Few<Work>
   ) -> Bool {
-    guard record.location >= record.locations.count - 1,
-      let base = record.base, let lease = base.lease, let occasion = StaleRule.Occasion(error),
+    guard record.load.location >= record.locations.count - 1,
+      let base = record.load.base, let lease = base.lease, let occasion = StaleRule.Occasion(error),
       StaleRule.mayBridge(base.facts, occasion, mode: record.key.mode, freshness: record.key.freshness, now: wallNow)
     else { return false }
     let loaded = Loaded(id: record.key.id, head: base.facts.head, source: .stale, body: .lease(lease))
@@ -246,8 +246,8 @@ extension CoreState {
       fail(record, refusal, now, &work)
       return true
     }
-    record.body = LoadedBody(loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true, reason: .staleError)
-    record.timings = nil
+    record.load.body = LoadedBody(loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true, reason: .staleError)
+    record.load.timings = nil
     report(.loadFinished(record.key.id, .stale, bytes: loaded.count, timings: nil), &work)
     advance(record, .fellBack, now, &work)
     return true
@@ -265,18 +265,18 @@ extension CoreState {
     }
     // The bytes of an error page are none of the object's.
     let attemptBytes = record.handler.published.withLock { $0.attemptBytes }
-    let hasNewBytes = error.code != .httpStatus && attemptBytes > record.mostBytes
-    if hasNewBytes { record.mostBytes = attemptBytes }
-    var retry = record.retry ?? retryRule(record, now)
-    defer { record.retry = retry }
+    let hasNewBytes = error.code != .httpStatus && attemptBytes > record.load.mostBytes
+    if hasNewBytes { record.load.mostBytes = attemptBytes }
+    var retry = record.load.retry ?? retryRule(record, now)
+    defer { record.load.retry = retry }
     switch retry.next(
       after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random())
     {
     case .again(let location, let delay):
       statistics.retries += 1
-      record.location = location
+      record.load.location = location
       report(.loadRetried(record.key.id, error, delay: delay), &work)
-      if delay > .zero { work.append(.retry(record.id, attempts: record.attempts, after: delay)) }
+      if delay > .zero { work.append(.retry(record.id, attempts: record.load.attempts, after: delay)) }
       return delay <= .zero
     case .giveUp(let final):
       failures.remember(final, for: record.failureKey, at: now)
@@ -288,7 +288,7 @@ extension CoreState {
   private func retryRule(_ record: HandlerRecord, _ now: ContinuousClock.Instant) -> RetryRule {
     RetryRule(
       policy: settings.policy.retry, limitRetryAfter: settings.policy.limitRetryAfter,
-      locations: record.locations.count, startedAt: record.loadingSince ?? now)
+      locations: record.locations.count, startedAt: record.load.loadingSince ?? now)
   }
 
   mutating func fail(
@@ -302,7 +302,7 @@ extension CoreState {
   /// A wait is over.
   mutating func retryDue(_ id: HandlerID, attempts: Int, now: ContinuousClock.Instant) -> Few<Work> {
     var work = Few<Work>()
-    guard let record = handlers[id], record.attempts == attempts, record.attempt == nil,
+    guard let record = handlers[id], record.load.attempts == attempts, record.load.attempt == nil,
       record.state.phase == .loading
     else { return work }
     enqueue(record, now, &work)
@@ -317,23 +317,22 @@ extension CoreState {
   }
 
   mutating func stopLoad(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
-    if let attempt = record.attempt.take() { work.append(.cancelAttempt(attempt)) }
+    if let attempt = record.load.attempt.take() { work.append(.cancelAttempt(attempt)) }
     if record.state.seats.isEmpty { report(.abandoned(record.key.id), &work) }
     if !transfers.cancel(record.id) { transfers.finished(record.id) }
     refillSoon(&work)
   }
 
-  /// Those that wait are often called off together with those that run: they had better not begin for nothing.
+  /// Somebody has left; see `RefillRule`.
   mutating func refillSoon(_ work: inout Few<Work>) {
-    guard !isClosed, !isRefillDue, transfers.waiting > 0 || live.waitingCount > 0 else { return }
-    isRefillDue = true
-    work.append(.refill)
+    guard !isClosed, transfers.waiting > 0 || live.waitingCount > 0 else { return }
+    if refills.left() { work.append(.refill(after: .zero)) }
   }
 
-  /// Places and slots that came free are given to whoever still waits.
+  /// Places and slots that came free are given to whoever still waits, unless more have left meanwhile.
   mutating func refill(now: ContinuousClock.Instant) -> Few<Work> {
+    if case .lookAgain(let delay) = refills.look() { return Few(.refill(after: delay)) }
     var work = Few<Work>()
-    isRefillDue = false
     admitWaiting(now, &work)
     startTransfers(now, &work)
     return work

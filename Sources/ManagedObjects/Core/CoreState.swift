@@ -23,9 +23,11 @@ struct CoreState: Sendable {
   }
 
   let settings: Settings
-  var handlers: [HandlerID: HandlerRecord] = [:]
-  var byKey: [HandlerKey: HandlerID] = [:]
-  var bySeat: [SeatID: HandlerID] = [:]
+  var handlers = NumberMap<HandlerID, HandlerRecord>()
+  var byKey: [HandlerKey: HandlerRecord] = [:]
+  var bySeat = NumberMap<SeatID, HandlerRecord>()
+  /// How many of the seats may be left by a user that dies.
+  private var mortals = 0
   var live: LiveQueue<HandlerID>
   /// Requests for the HTTP answer; they share the transfer slots, and the numbers, with the handlers.
   var exchanges: [HandlerID: any SlotTaker] = [:]
@@ -41,8 +43,7 @@ struct CoreState: Sendable {
   private var isAdmitting = false
   /// A sweep for dead users is scheduled.
   var isSweeping = false
-  /// Places and slots that came free are about to be given away.
-  var isRefillDue = false
+  var refills = RefillRule()
   /// When the transfers of held hosts will be looked at again, if that is scheduled.
   var wakeAt: ContinuousClock.Instant?
   /// Who waits for the refreshes in the background.
@@ -71,18 +72,19 @@ struct CoreState: Sendable {
   /// nil: closed.
   mutating func join(
     _ key: HandlerKey, _ joiner: Joiner, now: ContinuousClock.Instant
-  ) -> (handler: Handler, work: Few<Work>)? {
+  ) -> (record: HandlerRecord, work: Few<Work>)? {
     guard !isClosed else { return nil }
-    let known = byKey[key].flatMap { handlers[$0] }
+    let known = byKey[key]
     if known != nil { statistics.joins += 1 }
     let record = known.flatMap { $0.serves(joiner.wish) ? $0 : nil } ?? makeHandler(key)
     record.add(joiner)
-    bySeat[joiner.seat.id] = record.id
+    if joiner.seat.mayDie { mortals += 1 }
+    bySeat[joiner.seat.id] = record
     var work = Few<Work>()
     advance(record, .joined(joiner.seat.id, joiner.wish), now, &work)
     enterLive(record, joiner.whenFull, now, &work)
     armSweep(&work)
-    return (record.handler, work)
+    return (record, work)
   }
 
   mutating func makeID() -> HandlerID {
@@ -94,7 +96,7 @@ struct CoreState: Sendable {
     let id = makeID()
     let record = HandlerRecord(id, key, settings.policy.whenLastLeaves)
     handlers[id] = record
-    byKey[key] = id
+    byKey[key] = record
     return record
   }
 
@@ -137,7 +139,7 @@ struct CoreState: Sendable {
     _ event: HandlerState.Event, to seat: SeatID, _ now: ContinuousClock.Instant
   ) -> Few<Work> {
     var work = Few<Work>()
-    if let record = bySeat[seat].flatMap({ handlers[$0] }) { advance(record, event, now, &work) }
+    if let record = bySeat[seat] { advance(record, event, now, &work) }
     return work
   }
 
@@ -158,7 +160,7 @@ struct CoreState: Sendable {
   mutating func advance(
     _ record: HandlerRecord, _ event: HandlerState.Event, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
   ) {
-    for action in record.state.handle(event) { take(action, record, now, &work) }
+    record.state.handle(event).each { take($0, record, now, &work) }
     // What it left behind is done.
     guard record.state.phase != .finished else { return }
     let standing = HandlerRecord.Standing(
@@ -192,6 +194,7 @@ struct CoreState: Sendable {
     bySeat[seatID] = nil
     guard let seat = record.seats.removeValue(forKey: seatID) else { return }
     if seat.wantsProgress { record.watchers -= 1 }
+    if seat.mayDie { mortals -= 1 }
     if let deadline = record.deadlines.removeValue(forKey: seatID) { work.append(.cancelTimer(deadline)) }
     let ending = record.ending(of: seat, how)
     if case .ready = ending, let refresh = record.refresh {
@@ -203,14 +206,14 @@ struct CoreState: Sendable {
 
   /// The seat's own time has begun to run.
   mutating func setDeadline(_ deadline: ScheduledWork, for seat: SeatID) -> Few<Work> {
-    guard let record = bySeat[seat].flatMap({ handlers[$0] }) else { return Few(.cancelTimer(deadline)) }
+    guard let record = bySeat[seat] else { return Few(.cancelTimer(deadline)) }
     record.deadlines[seat] = deadline
     return Few()
   }
 
   private mutating func finish(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
     handlers[record.id] = nil
-    if byKey[record.key] == record.id { byKey[record.key] = nil }
+    if byKey[record.key] === record { byKey[record.key] = nil }
     record.publish()
     noteDecodes(of: record, now)
     work.append(.release(record))
@@ -241,7 +244,7 @@ struct CoreState: Sendable {
   private mutating func noteDecodes(of record: HandlerRecord, _ now: ContinuousClock.Instant) {
     if record.state.isUndecodable {
       suspects.note(FailureKey(id: record.key.id, scope: record.key.scope), at: now)
-    } else if suspects.count > 0, !record.results.isEmpty {
+    } else if suspects.count > 0, record.begun?.results.isEmpty == false {
       suspects.clear(FailureKey(id: record.key.id, scope: record.key.scope))
     }
   }
@@ -255,9 +258,9 @@ struct CoreState: Sendable {
   /// The sweep's turn: what to look at, and whether to come again.
   mutating func beginSweep(mustGoOn: Bool) -> (seats: [any Seat], work: Few<Work>) {
     isSweeping = !handlers.isEmpty || mustGoOn
-    return (
-      handlers.values.flatMap { $0.seats.map(\.value) }, isSweeping ? Few(.sweep(after: Self.sweepInterval)) : Few()
-    )
+    // Of thousands that wait all may be calls that are awaited.
+    let seats = mortals == 0 ? [] : handlers.values.flatMap { $0.seats.map(\.value).filter(\.mayDie) }
+    return (seats, isSweeping ? Few(.sweep(after: Self.sweepInterval)) : Few())
   }
 
   static let sweepInterval = Duration.milliseconds(250)
@@ -283,7 +286,11 @@ extension HandlerRecord {
     seats[joiner.seat.id] = joiner.seat
     if joiner.seat.wantsProgress { watchers += 1 }
     if joiner.hasReady { mayHaveBase = true }
-    if locations.isEmpty { firstLocation = joiner.firstLocation }
+    if locations.isEmpty {
+      firstLocation = joiner.firstLocation
+      // Nearly always one, whose array is then shared.
+      if joiner.locations.count == 1 { locations = joiner.locations }
+    }
     for location in joiner.locations where !locations.contains(location) { locations.append(location) }
     output = output ?? joiner.output
   }
@@ -293,11 +300,13 @@ extension HandlerRecord {
   }
 
   var storeJob: StoreJob? {
-    received.map { StoreJob(handler: id, key: key, received: $0, times: times, base: base, reason: reason) }
+    load.received.map { received in
+      StoreJob(handler: id, key: key, received: received, times: load.times, base: load.base, reason: load.reason)
+    }
   }
 
   func decodeJob(_ representation: Representation) -> DecodeJob? {
-    guard let body else { return nil }
+    guard let body = begun?.body else { return nil }
     return DecodeJob(
       handler: id, key: key, representation: representation, body: body, seats: seats(wanting: representation))
   }
@@ -311,9 +320,10 @@ extension HandlerRecord {
   /// False: it has ready objects only, and no bytes to decode this one from.
   fileprivate func serves(_ wish: HandlerState.Wish) -> Bool {
     guard let representation = wish.representation else { return true }
-    if let body { return body.hasBytes || results[representation] != nil }
+    guard let begun else { return true }
+    if let body = begun.body { return body.hasBytes || begun.results[representation] != nil }
     // A 304 on its way, about the objects of those who were here when it came.
-    guard case .notModified? = received, base?.lease == nil else { return true }
+    guard case .notModified? = begun.received, begun.base?.lease == nil else { return true }
     return seats.contains { $0.value.representation == representation }
   }
 
@@ -323,7 +333,7 @@ extension HandlerRecord {
     case .cancelled(let reason): return .cancelled(reason)
     case .content: return delivered.map { .content($0) } ?? .failed(Self.nothing)
     case .ready:
-      guard let delivered, let representation = seat.representation, let result = results[representation] else {
+      guard let delivered, let representation = seat.representation, let result = begun?.results[representation] else {
         return .failed(Self.nothing)
       }
       return .ready(result.box, delivered)
@@ -331,16 +341,16 @@ extension HandlerRecord {
   }
 
   private var delivered: Delivered? {
-    body.map {
+    begun?.body.map {
       Delivered(
         source: $0.loaded.source, reason: $0.reason, head: $0.loaded.head, count: $0.count,
-        generation: $0.facts.generation, timings: timings)
+        generation: $0.facts.generation, timings: load.timings)
     }
   }
 
   /// nil: what it gives is not stale, or nobody asks for a newer one.
   var refresh: Refresh? {
-    body.flatMap { body in
+    begun?.body.flatMap { body in
       body.isBeingRefreshed ? Refresh(key: key, locations: locations, generation: body.facts.generation) : nil
     }
   }

@@ -1,5 +1,5 @@
 /// Names one handler for ever, where its key may come again.
-struct HandlerID: Hashable, Sendable {
+struct HandlerID: Numbered {
   let number: UInt64
 }
 
@@ -34,11 +34,15 @@ final class HandlerKey: Hashable, Sendable {
     self.limitBytes = limitBytes
     self.mayUseAnonymous = mayUseAnonymous
     self.isRefresh = isRefresh
-    var hasher = Hasher()
-    hasher.combine(id)
-    hasher.combine(scope)
-    hasher.combine(fields)
-    textHash = hasher.finalize()
+    textHash = Self.hash(id, scope, fields)
+  }
+
+  private static func hash(_ id: ObjectID, _ scope: String, _ fields: HeaderFields) -> Int {
+    var hash = TableHash.of(id.name)
+    // Most have none of these, and equal keys agree on that.
+    if !id.namespace.isEmpty { hash = TableHash.of(id.namespace, behind: hash) }
+    if !scope.isEmpty { hash = TableHash.of(scope, behind: hash) }
+    return Int(truncatingIfNeeded: hash) ^ (fields.isEmpty ? 0 : fields.hashValue)
   }
 
   /// The same, for a refresh.
@@ -123,14 +127,14 @@ struct LoadTimes: Sendable {
 
 /// One handler, as the core keeps it under its lock.
 ///
-/// A reference, since it is large and every step looks at it many times: copies of a value took most of a request's
-/// time. So what is read of it after a change is what it is now; take out before what must be known as it was.
+/// A reference, since every step looks at it many times: copies of a value took most of a request's time. So what is read
+/// of it after a change is what it is now; take out before what must be known as it was. Thousands may wait for their
+/// place: what is not needed until then is in `load`, or made when it is asked for.
 /// Sound although unchecked: it is in one table of one `CoreState`, whose lock is held by all who read or change it; once
 /// it has left the table nobody does.
 final class HandlerRecord: @unchecked Sendable {
   let id: HandlerID
   let key: HandlerKey
-  let handler: Handler
   var state: HandlerState
   var seats = FewMap<SeatID, any Seat>()
   var deadlines = FewMap<SeatID, ScheduledWork>()
@@ -139,42 +143,16 @@ final class HandlerRecord: @unchecked Sendable {
   var locations: [String] = []
   /// The first of them, where it has been read.
   var firstLocation: URLRule.Location?
-  /// Memory has an object that might be revalidated.
-  var mayHaveBase = false
-  var base: StoredBase?
-  /// Why it has to be loaded.
-  var reason = AnswerReason.absent
   /// Where a large body may go that no backend takes.
   var output: OutputTarget?
-  /// Made by the first failure.
-  var retry: RetryRule?
-  var loadingSince: ContinuousClock.Instant?
-  var location = 0
-  /// Attempts begun, over all locations.
-  var attempts = 0
-  var attempt: AttemptTicket?
-  /// Conditions are left out: the server said 304 but the bytes are gone.
-  var isUnconditional = false
-  var times = LoadTimes(request: WallTime(milliseconds: 0), response: WallTime(milliseconds: 0))
-  /// Since when it waits for a transfer slot, and how long the attempt that runs has waited.
-  var queuedAt: ContinuousClock.Instant?
-  var queueTime = Duration.zero
-  /// Of the last attempt, where it was measured.
-  var timings: LoadTimings?
-  var mostBytes = 0
+  /// Memory has an object that might be revalidated.
+  var mayHaveBase = false
   /// How many of the seats want to be told of progress.
   var watchers = 0
-
-  var received: Received?
-  /// What was received, where nothing is left to do with it before it is decoded.
-  var usable: LoadedBody?
-  var body: LoadedBody?
-  var results = FewMap<Representation, DecodedObject>()
 
   init(_ id: HandlerID, _ key: HandlerKey, _ whenLastLeaves: Policy.WhenLastLeaves) {
     self.id = id
     self.key = key
-    handler = Handler(key.id)
     state = HandlerState(whenLastLeaves: whenLastLeaves)
   }
 
@@ -185,13 +163,32 @@ final class HandlerRecord: @unchecked Sendable {
   }
   var standing: Standing?
 
+  /// What has come of it so far; nil while it waits for its place.
+  private(set) var begun: LoadRecord?
+  /// The same, for whoever is about to change it.
+  var load: LoadRecord {
+    if let begun { return begun }
+    let load = LoadRecord()
+    begun = load
+    return load
+  }
+
+  private var shown: Handler?
+  /// What the public may see of it.
+  var handler: Handler {
+    if let shown { return shown }
+    let handler = Handler(key.id)
+    shown = handler
+    show(face, on: handler)
+    return handler
+  }
+
   var publicState: Handler.State {
     switch state.phase {
     case .waiting, .lookingUp: .new
     case .loading: .loading
     case .storing, .decoding: .loaded
-    // A prefetch has what it wanted as soon as there is a body.
-    case .finished: results.isEmpty && (body == nil || state.hasDecodes) ? .failed : .ready
+    case .finished: begun.map { $0.isReady(hasDecodes: state.hasDecodes) } ?? false ? .ready : .failed
     }
   }
 
@@ -207,15 +204,20 @@ final class HandlerRecord: @unchecked Sendable {
     let now = Face(state: publicState, users: state.seats.count, isWatched: watchers > 0)
     guard now != face else { return }
     face = now
+    if let shown { show(now, on: shown) }
+  }
+
+  private func show(_ face: Face, on handler: Handler) {
     handler.published.withLock { published in
-      published.state = now.state
-      published.waitingUsers = now.users
-      published.isWatched = now.isWatched
+      published.state = face.state
+      published.waitingUsers = face.users
+      published.isWatched = face.isWatched
     }
   }
 
   /// Where its bytes are now asked for, or why they cannot be.
   var currentLocation: Result<URLRule.Location, ObjectError> {
+    let location = begun?.location ?? 0
     guard location < locations.count else {
       return .failure(ObjectError(.invalidURL, "The request has no URL to load “\(key.id)” from; give it one."))
     }
@@ -223,4 +225,38 @@ final class HandlerRecord: @unchecked Sendable {
     let text = locations[location]
     return URLRule.parse(text).mapError { ObjectError(invalid: text, $0) }
   }
+}
+
+/// What the handler of a `HandlerRecord` does once it has its place: look for the bytes, load, store, decode. Under the
+/// same lock, and sound for the same reason.
+final class LoadRecord: @unchecked Sendable {
+  var base: StoredBase?
+  /// Why it has to be loaded.
+  var reason = AnswerReason.absent
+  /// Made by the first failure.
+  var retry: RetryRule?
+  var loadingSince: ContinuousClock.Instant?
+  /// Which of the locations.
+  var location = 0
+  /// Attempts begun, over all locations.
+  var attempts = 0
+  var attempt: AttemptTicket?
+  /// Conditions are left out: the server said 304 but the bytes are gone.
+  var isUnconditional = false
+  var times = LoadTimes(request: WallTime(milliseconds: 0), response: WallTime(milliseconds: 0))
+  /// Since when it waits for a transfer slot, and how long the attempt that runs has waited.
+  var queuedAt: ContinuousClock.Instant?
+  var queueTime = Duration.zero
+  /// Of the last attempt, where it was measured.
+  var timings: LoadTimings?
+  var mostBytes = 0
+
+  var received: Received?
+  /// What was received, where nothing is left to do with it before it is decoded.
+  var usable: LoadedBody?
+  var body: LoadedBody?
+  var results = FewMap<Representation, DecodedObject>()
+
+  /// A prefetch has what it wanted as soon as there is a body.
+  func isReady(hasDecodes: Bool) -> Bool { !results.isEmpty || body != nil && !hasDecodes }
 }

@@ -19,8 +19,9 @@ enum Work: Sendable {
   case retry(HandlerID, attempts: Int, after: Duration)
   /// A host may be asked again after this.
   case startTransfers(after: Duration)
-  /// Slots are free: soon, when those who are called off together are all gone.
-  case refill
+  /// Slots are free, and those who are called off together may not be gone yet. After no time: when the loader's thread
+  /// comes to it.
+  case refill(after: Duration)
   case sweep(after: Duration)
   case cancelTimer(ScheduledWork)
   /// Out of the tables: freed outside the lock, since leases and users' objects hang on it.

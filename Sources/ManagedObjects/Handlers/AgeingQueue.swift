@@ -2,7 +2,7 @@
 ///
 /// A waiting one counts a level higher for every `step` it has waited. Adding, removing and taking are amortised
 /// O(1): removed ones stay in their lane until it passes them.
-struct AgeingQueue<ID: Hashable & Sendable>: Sendable {
+struct AgeingQueue<ID: Numbered>: Sendable {
   private struct Place: Sendable {
     let id: ID
     let ticket: UInt64
@@ -29,7 +29,7 @@ struct AgeingQueue<ID: Hashable & Sendable>: Sendable {
 
   private let step: Duration
   private var lanes = [Lane](repeating: Lane(), count: LoadPriority.allCases.count)
-  private var tickets: [ID: (ticket: UInt64, priority: LoadPriority, since: ContinuousClock.Instant)] = [:]
+  private var tickets = NumberMap<ID, (ticket: UInt64, priority: LoadPriority, since: ContinuousClock.Instant)>()
   private var lastTicket: UInt64 = 0
 
   init(step: Duration = .seconds(5)) { self.step = step }

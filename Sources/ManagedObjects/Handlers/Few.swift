@@ -21,7 +21,7 @@ struct Few<Element: Sendable>: Sendable, Sequence {
     }
   }
 
-  /// In place, where an iterator would take a copy of all of them.
+  /// Unlike a loop, which copies the list for its iterator.
   func each(_ body: (Element) -> Void) {
     if let first { body(first) }
     if let second { body(second) }

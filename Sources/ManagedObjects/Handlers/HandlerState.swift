@@ -1,5 +1,5 @@
 /// One request of one user, as the rules see it.
-struct SeatID: Hashable, Sendable {
+struct SeatID: Numbered {
   let number: UInt64
 }
 
@@ -89,13 +89,13 @@ struct HandlerState: Sendable {
   /// every seat of a crowd.
   private struct Tally: Sendable {
     /// One for each priority.
-    private var counts = InlineArray<5, Int>(repeating: 0)
-    private var holding = 0
+    private var counts = InlineArray<5, Int32>(repeating: 0)
+    private var holding: Int32 = 0
 
     var highest: LoadPriority? { LoadPriority.allCases.last { counts[$0.rawValue] > 0 } }
     var holdsPlace: Bool { holding > 0 }
 
-    mutating func count(_ wish: Wish, _ step: Int) {
+    mutating func count(_ wish: Wish, _ step: Int32) {
       counts[wish.priority.rawValue] += step
       if wish.holdsPlace { holding += step }
     }

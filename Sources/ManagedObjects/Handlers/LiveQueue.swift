@@ -2,7 +2,7 @@
 ///
 /// Counts handlers that are not finished, so there are no holes: a finished one gives its place back at once. A place
 /// is renewed when somebody joins. Full, it either bumps the oldest that nobody waited for, or lets the newcomer wait.
-struct LiveQueue<ID: Hashable & Sendable>: Sendable {
+struct LiveQueue<ID: Numbered>: Sendable {
   enum Admission: Sendable, Equatable {
     case admitted
     /// Admitted in the place of this one, which falls off the end.
@@ -18,8 +18,8 @@ struct LiveQueue<ID: Hashable & Sendable>: Sendable {
   let limit: Int
   private var places: [Place] = []
   private var head = 0
-  private var tickets: [ID: UInt64] = [:]
-  private var standings: [ID: Standing] = [:]
+  private var tickets = NumberMap<ID, UInt64>()
+  private var standings = NumberMap<ID, Standing>()
   private var lastTicket: UInt64 = 0
   private var outside = AgeingQueue<ID>()
 

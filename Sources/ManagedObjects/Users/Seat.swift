@@ -8,6 +8,8 @@ protocol Seat: AnyObject, Sendable {
   var decodesInline: Bool { get }
   /// What a refresh in the background brings is to be decoded as well, for whoever sits here or for the next.
   var wantsUpdates: Bool { get }
+  /// Its user may go without a word, so that it is looked at now and then whether it has.
+  var mayDie: Bool { get }
   /// False when its user is gone. Makes a strong reference for a moment: never under a lock.
   var isAlive: Bool { get }
 

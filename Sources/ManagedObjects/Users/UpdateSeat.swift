@@ -25,6 +25,7 @@ final class UpdateSeat<User: ManagedUser>: Seat {
 
   var wantsProgress: Bool { false }
   var decodesInline: Bool { false }
+  var mayDie: Bool { true }
   var isAlive: Bool { user != nil }
   func progressed(_ progress: LoadProgress) {}
 

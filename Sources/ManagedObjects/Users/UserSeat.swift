@@ -1,8 +1,6 @@
-/// The seat of a `ManagedUser`, whom it holds weakly.
-///
-/// An ending is first set, then run as a callback. Until it runs, `leave` and `supersede` may still put their own in its
-/// place, so an object that is already on its way to a reused user is never delivered to it.
-final class UserSeat<User: ManagedUser>: CancellableSeat {
+/// How the request of a user ends, and how far that has come. Knows no user's type: what is generic is slow where it is
+/// not specialised.
+private struct UserEnding: Sendable {
   private enum Phase: Sendable {
     case waiting
     /// Decided and scheduled.
@@ -11,18 +9,64 @@ final class UserSeat<User: ManagedUser>: CancellableSeat {
     case over
   }
 
-  private struct State: Sendable {
-    var phase = Phase.waiting
-    /// The newest that was not shown yet.
-    var progress: LoadProgress?
+  private var phase = Phase.waiting
+  /// The newest that was not shown yet.
+  private var progress: LoadProgress?
+
+  var isWaiting: Bool { if case .waiting = phase { true } else { false } }
+
+  /// False: it was set before.
+  mutating func set(_ ending: SeatEnding) -> Bool {
+    guard isWaiting else { return false }
+    phase = .set(ending)
+    return true
   }
 
+  /// True: it ends so. False: its user had taken it back before. nil: its ending has begun to run.
+  mutating func cancel(_ reason: CancelReason) -> Bool? {
+    switch phase {
+    case .over: return nil
+    case .set(.cancelled(.left)), .set(.cancelled(.superseded)): return false
+    case .waiting, .set:
+      phase = .set(.cancelled(reason))
+      return true
+    }
+  }
+
+  /// Its callback is about to run. nil: it has run already.
+  mutating func take() -> SeatEnding? {
+    guard case .set(let ending) = phase else { return nil }
+    phase = .over
+    return ending
+  }
+
+  /// True: whoever shows it is to be called.
+  mutating func note(_ news: LoadProgress) -> Bool {
+    guard isWaiting else { return false }
+    defer { progress = news }
+    return progress == nil
+  }
+
+  mutating func takeProgress() -> LoadProgress? {
+    defer { progress = nil }
+    switch phase {
+    case .over, .set(.cancelled): return nil
+    case .waiting, .set: return progress
+    }
+  }
+}
+
+/// The seat of a `ManagedUser`, whom it holds weakly.
+///
+/// An ending is first set, then run as a callback. Until it runs, `leave` and `supersede` may still put their own in its
+/// place, so an object that is already on its way to a reused user is never delivered to it.
+final class UserSeat<User: ManagedUser>: CancellableSeat {
   let id: SeatID
   let representation: Representation?
   let request: ObjectRequest
   private weak let user: User?
   private let desk: UserDesk
-  private let state = Lock(State())
+  private let ending = Lock(UserEnding())
 
   init(_ user: User, _ id: SeatID, _ request: ObjectRequest, at desk: UserDesk) {
     self.user = user
@@ -34,6 +78,7 @@ final class UserSeat<User: ManagedUser>: CancellableSeat {
 
   var wantsProgress: Bool { true }
   var decodesInline: Bool { false }
+  var mayDie: Bool { true }
   var isAlive: Bool { user != nil }
   var wantsUpdates: Bool { user?.wantsUpdates ?? false }
 
@@ -47,56 +92,35 @@ final class UserSeat<User: ManagedUser>: CancellableSeat {
     guard let user, user.wantsUpdates else { return nil }
     let update = UpdateSeat(user, id, request, representation, after: generation, at: desk)
     guard desk.reserve(update, behind: self) else { return nil }
-    let isWaiting = state.withLock { if case .waiting = $0.phase { true } else { false } }
+    let isWaiting = ending.withLock { $0.isWaiting }
     if !isWaiting { _ = desk.finish(update) }
     return isWaiting ? update : nil
   }
 
   func end(_ ending: SeatEnding, from caller: Caller) {
-    let isFirst = state.withLock { state in
-      guard case .waiting = state.phase else { return false }
-      state.phase = .set(ending)
-      return true
-    }
-    if isFirst { schedule(from: caller) }
+    if self.ending.withLock({ $0.set(ending) }) { schedule(from: caller) }
   }
 
   func cancel(_ reason: CancelReason, from caller: Caller) -> Bool {
-    let isInTime = state.withLock { state -> Bool? in
-      switch state.phase {
-      case .over: return nil
-      case .set(.cancelled(.left)), .set(.cancelled(.superseded)): return false
-      case .waiting, .set:
-        state.phase = .set(.cancelled(reason))
-        return true
-      }
+    let (isInTime, former) = ending.withLock { ending in
+      let former = ending
+      return (ending.cancel(reason), former)
     }
-    guard let isInTime else { return false }
-    // It may be scheduled already, but elsewhere and later: run it from here too, the first to come takes it.
-    schedule(from: caller)
-    return isInTime
+    return withExtendedLifetime(former) {
+      guard let isInTime else { return false }
+      // It may be scheduled already, but elsewhere and later: run it from here too, the first to come takes it.
+      schedule(from: caller)
+      return isInTime
+    }
   }
 
   func progressed(_ progress: LoadProgress) {
-    let isFirst = state.withLock { state in
-      guard case .waiting = state.phase else { return false }
-      defer { state.progress = progress }
-      return state.progress == nil
-    }
-    guard isFirst, let user else { return }
+    guard ending.withLock({ $0.note(progress) }), let user else { return }
     desk.callbacks.post(user.delivery, here: false) { [self] in showProgress() }
   }
 
   private func showProgress() {
-    let progress =
-      state.withLock { state in
-        defer { state.progress = nil }
-        switch state.phase {
-        case .over, .set(.cancelled): return nil
-        case .waiting, .set: return state.progress
-        }
-      } as LoadProgress?
-    if let progress { user?.progressed(progress) }
+    if let progress = ending.withLock({ $0.takeProgress() }) { user?.progressed(progress) }
   }
 
   private func schedule(from caller: Caller) {
@@ -107,22 +131,16 @@ final class UserSeat<User: ManagedUser>: CancellableSeat {
   }
 
   private func runEnding() {
-    let ending = state.withLock { state -> SeatEnding? in
-      guard case .set(let ending) = state.phase else { return nil }
-      state.phase = .over
-      return ending
-    }
-    guard let ending else { return }
+    guard let ending = ending.withLock({ $0.take() }) else { return }
     desk.vacate(self)
     user?.ended(Ending(request: request, outcome: outcome(ending)))
     desk.closeIfUnused()
   }
 
   private func abandon() {
-    let old = state.withLock { state in
-      let old = state
-      state.phase = .over
-      return old
+    let old = ending.withLock { ending in
+      _ = ending.set(.cancelled(.left))
+      return ending.take()
     }
     withExtendedLifetime(old) { desk.vacate(self) }
     desk.closeIfUnused()
@@ -131,7 +149,7 @@ final class UserSeat<User: ManagedUser>: CancellableSeat {
   private func outcome(_ ending: SeatEnding) -> Ending<User.Object>.Outcome {
     switch ending {
     case .ready(let box, let delivered):
-      if let object = box.object(as: User.Object.self) { return .ready(object, delivered.source) }
+      if let box = box as? ObjectBox<User.Object> { return .ready(box.object, delivered.source) }
       return .failed(ObjectError(.undecodable, "Another type was decoded under the same representation."))
     case .content: return .failed(ObjectError(.undecodable, "Only the bytes were asked for."))
     case .failed(let error): return .failed(error)

@@ -44,30 +44,53 @@ enum AwaitedEnding: Sendable {
   }
 }
 
-/// The seat of an async call: alive as long as the call waits, and told by resuming it.
-final class WaiterSeat<Object: Sendable>: Seat {
+/// What a `WaiterSeat` is without its object's type: how it ends, and who awaits that.
+///
+/// Sound although unchecked: it and its one subclass have nothing that changes but what is in the lock.
+class AwaitedSeat: @unchecked Sendable {
   let id: SeatID
-  let representation: Representation?
-  private let decoder: ObjectDecoder<Object>
   private let wantsDelivered: Bool
   private let onProgress: (@Sendable (LoadProgress) -> Void)?
   private let ending = Lock(AwaitedEnding.early)
+
+  fileprivate init(_ id: SeatID, wantsDelivered: Bool, _ onProgress: (@Sendable (LoadProgress) -> Void)?) {
+    self.id = id
+    self.wantsDelivered = wantsDelivered
+    self.onProgress = onProgress
+  }
+
+  final var hasEnded: Bool { ending.withLock { $0.hasEnded } }
+  final var wantsProgress: Bool { onProgress != nil }
+  final func progressed(_ progress: LoadProgress) { onProgress?(progress) }
+
+  final func end(_ ending: SeatEnding, from caller: Caller) {
+    let told: AwaitedEnding.Told =
+      if case .ready(let box, _) = ending, !wantsDelivered { .object(box) } else { .ended(ending) }
+    self.ending.withLock { $0.end(told) }?.resume(returning: told)
+  }
+
+  /// The one awaiting of the end.
+  final func wait(_ continuation: CheckedContinuation<AwaitedEnding.Told, Never>) {
+    if let early = ending.withLock({ $0.wait(continuation) }) { continuation.resume(returning: early) }
+  }
+}
+
+/// The seat of an async call: alive as long as the call waits, and told by resuming it.
+final class WaiterSeat<Object: Sendable>: AwaitedSeat, Seat, @unchecked Sendable {
+  private let decoder: ObjectDecoder<Object>
 
   /// - Parameter wantsDelivered: not the object alone.
   init(
     _ id: SeatID, _ decoder: ObjectDecoder<Object>, wantsDelivered: Bool,
     _ onProgress: (@Sendable (LoadProgress) -> Void)? = nil
   ) {
-    self.id = id
-    self.wantsDelivered = wantsDelivered
-    representation = decoder.representation
     self.decoder = decoder
-    self.onProgress = onProgress
+    super.init(id, wantsDelivered: wantsDelivered, onProgress)
   }
 
-  var wantsProgress: Bool { onProgress != nil }
-  var hasEnded: Bool { ending.withLock { $0.hasEnded } }
+  var representation: Representation? { decoder.representation }
   var decodesInline: Bool { decoder.isInline }
+  var mayDie: Bool { false }
   var isAlive: Bool { true }
   var wantsUpdates: Bool { decoder.isKept }
 
@@ -78,26 +101,13 @@ final class WaiterSeat<Object: Sendable>: Seat {
     decoder.isKept ? KeepingSeat(id, decoder) : nil
   }
 
-  func progressed(_ progress: LoadProgress) { onProgress?(progress) }
-
-  func end(_ ending: SeatEnding, from caller: Caller) {
-    let told: AwaitedEnding.Told =
-      if case .ready(let box, _) = ending, !wantsDelivered { .object(box) } else { .ended(ending) }
-    self.ending.withLock { $0.end(told) }?.resume(returning: told)
-  }
-
-  /// The one awaiting of the end.
-  func wait(_ continuation: CheckedContinuation<AwaitedEnding.Told, Never>) {
-    if let early = ending.withLock({ $0.wait(continuation) }) { continuation.resume(returning: early) }
-  }
-
-  func answer(of told: AwaitedEnding.Told) throws(ObjectError) -> Answer<Object> {
+  @inline(never) func answer(of told: AwaitedEnding.Told) throws(ObjectError) -> Answer<Object> {
     guard case .ended(let ending) = told else { throw Self.otherType }
     let (box, delivered) = try ready(ending)
     return Answer(try object(in: box), delivered)
   }
 
-  func object(of told: AwaitedEnding.Told) throws(ObjectError) -> Object {
+  @inline(never) func object(of told: AwaitedEnding.Told) throws(ObjectError) -> Object {
     switch told {
     case .object(let box): try object(in: box)
     case .ended(let ending): try object(in: ready(ending).0)
@@ -137,6 +147,7 @@ final class PrefetchSeat: Seat {
   var representation: Representation? { nil }
   var wantsProgress: Bool { false }
   var decodesInline: Bool { true }
+  var mayDie: Bool { false }
   var isAlive: Bool { true }
   func decode(_ loaded: Loaded) -> DecodedObject? { nil }
   func progressed(_ progress: LoadProgress) {}
@@ -163,6 +174,7 @@ final class KeepingSeat<Object: Sendable>: Seat {
   var representation: Representation? { decoder.representation }
   var wantsProgress: Bool { false }
   var decodesInline: Bool { decoder.isInline }
+  var mayDie: Bool { false }
   var isAlive: Bool { true }
   func decode(_ loaded: Loaded) throws -> DecodedObject? { try decoder.decoded(loaded) }
   func progressed(_ progress: LoadProgress) {}

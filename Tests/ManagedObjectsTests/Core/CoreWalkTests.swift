@@ -27,6 +27,7 @@ private final class WalkSeat: Seat {
 
   var wantsProgress: Bool { false }
   var decodesInline: Bool { false }
+  var mayDie: Bool { true }
   var isAlive: Bool { true }
   func decode(_ loaded: Loaded) -> DecodedObject? { nil }
   func end(_ ending: SeatEnding, from caller: Caller) {
@@ -203,7 +204,8 @@ private struct Walk {
     var broken: [String] = []
     if state.live.count > Self.limitLive { broken.append("too many live") }
     if state.transfers.running > Self.limitTransfers { broken.append("too many transfers") }
-    for (id, record) in state.handlers {
+    for record in state.handlers.values {
+      let id = record.id
       if record.state.phase == .finished { broken.append("a handler in the table has finished") }
       if record.seats.count != record.state.seats.count { broken.append("seats of \(id.number) differ") }
       if state.live.contains(id) != (record.state.phase != .waiting) {

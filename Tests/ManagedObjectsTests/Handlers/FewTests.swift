@@ -7,6 +7,9 @@ import Testing
   @Test(arguments: 0..<6) func `a list of few gives what was appended, in order`(count: Int) {
     let few = Few(all: 0..<count)
     #expect(few.map { $0 } == Array(0..<count))
+    let visited = Collector<Int>()
+    few.each { visited.append($0) }
+    #expect(visited.elements == Array(0..<count))
     #expect(few.count == count && few.isEmpty == (count == 0) && few.first == (count == 0 ? nil : 0))
   }
 

@@ -99,23 +99,25 @@ struct AgeingQueueTests {
   private let start = ContinuousClock.now
 
   @Test func `the highest level goes first and first in is first out`() {
-    var queue = AgeingQueue<String>()
-    queue.append("low", .low, at: start)
-    queue.append("a", .normal, at: start)
-    queue.append("b", .normal, at: start)
-    queue.append("high", .veryHigh, at: start)
-    var order: [String?] = []
+    var queue = AgeingQueue<Int>()
+    let (low, a, b, high) = (1, 2, 3, 4)
+    queue.append(low, .low, at: start)
+    queue.append(a, .normal, at: start)
+    queue.append(b, .normal, at: start)
+    queue.append(high, .veryHigh, at: start)
+    var order: [Int?] = []
     for _ in 0..<5 { order.append(queue.popFirst(at: start)) }
-    #expect(order == ["high", "a", "b", "low", nil])
+    #expect(order == [high, a, b, low, nil])
   }
 
   @Test func `one that has waited long overtakes higher newcomers, so low never starves`() {
-    var queue = AgeingQueue<String>(step: .seconds(5))
-    queue.append("old and low", .veryLow, at: start)
-    queue.append("new and high", .high, at: start + .seconds(14))
-    #expect(queue.popFirst(at: start + .seconds(14)) == "new and high")
-    queue.append("newer and high", .high, at: start + .seconds(15))
-    #expect(queue.popFirst(at: start + .seconds(15)) == "old and low")
+    var queue = AgeingQueue<Int>(step: .seconds(5))
+    let (oldAndLow, newAndHigh, newerAndHigh) = (1, 2, 3)
+    queue.append(oldAndLow, .veryLow, at: start)
+    queue.append(newAndHigh, .high, at: start + .seconds(14))
+    #expect(queue.popFirst(at: start + .seconds(14)) == newAndHigh)
+    queue.append(newerAndHigh, .high, at: start + .seconds(15))
+    #expect(queue.popFirst(at: start + .seconds(15)) == oldAndLow)
   }
 
   @Test func `a removed one never comes out`() {

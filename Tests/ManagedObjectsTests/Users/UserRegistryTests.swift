@@ -94,6 +94,7 @@ private final class UserToken: Sendable {}
 private final class PlainSeat: CancellableSeat {
   let id = SeatID(number: 1)
   let desk: UserDesk
+  var mayDie: Bool { true }
   let isAlive: Bool
   let timesReplaced = Lock(0)
 
