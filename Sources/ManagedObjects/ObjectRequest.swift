@@ -66,6 +66,9 @@ public struct ObjectRequest: Sendable {
     init(_ rest: Rest) { self.rest = rest }
   }
 
+  /// Nothing is said but what the object is called, where it is, and how soon it is wanted.
+  var isPlain: Bool { box == nil && mode == .standard }
+
   private mutating func change(_ body: (inout Rest) -> Void) {
     var rest = box?.rest ?? Rest()
     body(&rest)

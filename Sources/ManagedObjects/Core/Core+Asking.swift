@@ -5,6 +5,7 @@ extension Core {
   // MARK: Users
 
   func manage<User: ManagedUser>(_ user: User, _ request: ObjectRequest, _ caller: (any Actor)?) -> Handler? {
+    if isAnswered(user, request, caller) { return nil }
     let (seat, former) = users.seat(user) { desk in UserSeat(user, makeSeatID(), request, at: desk) }
     if let update = former.update { leave(update.id, .superseded) }
     if let former = former.seat {
@@ -19,6 +20,21 @@ extension Core {
     // request: whoever did that may have come too early to take it out again.
     if users.current(user) !== seat { leave(seat.id, .superseded) }
     return handler
+  }
+
+  /// Most hits are for a user that has no other request, on a thread where it may be told: that needs no seat.
+  private func isAnswered<User: ManagedUser>(
+    _ user: User, _ request: ObjectRequest, _ caller: (any Actor)?
+  ) -> Bool {
+    guard let ready = readyAtOnce(request, user.representation), let box = ready.box as? ObjectBox<User.Object>,
+      user.delivery.allows(caller)
+    else { return false }
+    return users.runAtOnce(for: user) {
+      user.ended(
+        Ending(
+          request: request,
+          outcome: countHit() ? .ready(box.object, .memory) : .cancelled(.closed)))
+    }
   }
 
   private func supersede(_ seat: any CancellableSeat, _ caller: (any Actor)?) {
@@ -146,6 +162,19 @@ extension Core {
     memoryKey(key, representation).flatMap { memory.find($0) }
   }
 
+  /// What is ready and known to be fresh, for a request that asks nothing special.
+  ///
+  /// Its URL is not even read: a text that equals the key of an object in memory is that key, since `URLRule` made it, and
+  /// reads what it has made as itself.
+  private func readyAtOnce(_ request: ObjectRequest, _ representation: Representation) -> ReadyObject? {
+    guard request.isPlain, let name = request.oid ?? request.locations.first else { return nil }
+    let id = ObjectID(name, kind: request.oid == nil ? .url : .oid)
+    guard let ready = memory.find(MemoryKey(id: id, representation: representation)),
+      isKnownFresh(ready, policy.freshness)
+    else { return nil }
+    return ready
+  }
+
   /// nil: this request may not be answered from memory.
   private func memoryKey(_ key: HandlerKey, _ representation: Representation?) -> MemoryKey? {
     guard let representation, [.standard, .forceCache, .onlyIfCached].contains(key.mode) else { return nil }
@@ -196,8 +225,13 @@ extension Core {
 
   /// The object if it is ready in memory and may be used; nothing is loaded.
   func peek<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Object? {
+    if let object = peekAtOnce(request, decoder) { return object }
     guard let asked = try? asked(request) else { return nil }
     return peek(asked.key, decoder)
+  }
+
+  func peekAtOnce<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Object? {
+    readyAtOnce(request, decoder.representation)?.box.object(as: Object.self)
   }
 
   func peek<Object: Sendable>(_ key: HandlerKey, _ decoder: ObjectDecoder<Object>) -> Object? {

@@ -16,6 +16,7 @@ extension Core {
   @inline(never)
   func begin<Object: Sendable>(_ request: ObjectRequest, _ decoder: ObjectDecoder<Object>) -> Begun<Object> {
     do throws(ObjectError) {
+      if let ready = peekAtOnce(request, decoder), countHit() { return .ready(ready) }
       let asked = try asked(request)
       if let ready = peek(asked.key, decoder), countHit() { return .ready(ready) }
       return .waits(enter(asked, seat(decoder), nil))

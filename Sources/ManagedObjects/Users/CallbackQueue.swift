@@ -1,11 +1,30 @@
 /// The callbacks of one user: in order, and never two at once, whichever threads they come from.
 final class CallbackQueue: Sendable {
+  /// Wrapped, since a function by itself is wrapped anew each time it is put into an optional or an array.
+  private struct Callback: Sendable {
+    let run: @Sendable () -> Void
+  }
+
   private struct State: Sendable {
-    var waiting: [@Sendable () -> Void] = []
+    /// The first that waits: seldom there is another.
+    private var first: Callback?
+    private var others: [Callback] = []
     /// A thread runs what waits, or will as soon as the callback it is inside of has returned.
     var isRunning = false
     /// The user's delivery was asked for a thread and has given none yet.
     var isScheduled = false
+
+    var isEmpty: Bool { first == nil }
+
+    mutating func append(_ callback: Callback) {
+      if first == nil { first = callback } else { others.append(callback) }
+    }
+
+    mutating func takeFirst() -> Callback? {
+      let next = first
+      first = others.isEmpty ? nil : others.removeFirst()
+      return next
+    }
   }
 
   private enum Turn: Sendable { case run, schedule, wait }
@@ -16,12 +35,12 @@ final class CallbackQueue: Sendable {
   init(_ trampoline: Trampoline) { self.trampoline = trampoline }
 
   /// No callback runs, and none is to.
-  var isIdle: Bool { state.withLock { !$0.isRunning && $0.waiting.isEmpty } }
+  var isIdle: Bool { state.withLock { !$0.isRunning && $0.isEmpty } }
 
   /// - Parameter here: run on this thread, before returning, unless a callback of the user is running already.
   func post(_ delivery: Delivery, here: Bool, _ callback: @escaping @Sendable () -> Void) {
     let turn = state.withLock { state -> Turn in
-      state.waiting.append(callback)
+      state.append(Callback(run: callback))
       if state.isRunning { return .wait }
       if here {
         state.isRunning = true
@@ -37,12 +56,29 @@ final class CallbackQueue: Sendable {
     }
   }
 
+  /// The same for one that runs here and now, or not at all. False: another runs, or waits, or this thread is inside a
+  /// callback.
+  func runAtOnce(_ callback: () -> Void) -> Bool {
+    var hasRun = false
+    _ = trampoline.runAtOnce {
+      hasRun = state.withLock { state in
+        guard !state.isRunning, state.isEmpty else { return false }
+        state.isRunning = true
+        return true
+      }
+      guard hasRun else { return }
+      callback()
+      runWaiting()
+    }
+    return hasRun
+  }
+
   /// What was to run here may have been run meanwhile, by a call of the user's own.
   /// - Parameter mayWait: false: the delivery chose this place, so it must run before this returns.
   private func runScheduled(mayWait: Bool) {
     let mustRun = state.withLock { state in
       state.isScheduled = false
-      guard !state.isRunning, !state.waiting.isEmpty else { return false }
+      guard !state.isRunning, !state.isEmpty else { return false }
       state.isRunning = true
       return true
     }
@@ -50,18 +86,18 @@ final class CallbackQueue: Sendable {
   }
 
   private func drain(mayWait: Bool) {
-    trampoline.run(mayWait: mayWait) { [self] in
-      while let callback = takeNext() { callback() }
-    }
+    trampoline.run(mayWait: mayWait) { [self] in runWaiting() }
   }
 
-  private func takeNext() -> (@Sendable () -> Void)? {
+  private func runWaiting() {
+    while let callback = takeNext() { callback.run() }
+  }
+
+  private func takeNext() -> Callback? {
     state.withLock { state in
-      if state.waiting.isEmpty {
-        state.isRunning = false
-        return nil
-      }
-      return state.waiting.removeFirst()
+      let next = state.takeFirst()
+      if next == nil { state.isRunning = false }
+      return next
     }
   }
 }

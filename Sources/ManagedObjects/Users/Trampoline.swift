@@ -8,39 +8,66 @@ internal import Glibc
 final class Trampoline: Sendable {
   typealias Work = @Sendable () -> Void
 
-  /// For each thread that is inside such work: what is to run when it has returned, for the innermost last.
-  private let pending = Lock<[UInt: [[Work]]]>([:])
+  /// A thread that is inside such work, and what is to run there when that has returned.
+  private struct Frame: Sendable {
+    let thread: UInt
+    var waiting: [Work] = []
+  }
+
+  /// Of one thread the innermost is the last. Few: those that run just now.
+  private let frames = Lock<[Frame]>([])
 
   /// - Parameter mayWait: false: it must run before this returns, since only now the thread is where the work belongs,
   ///   on an actor or a queue. What is asked for inside it then waits for its end.
   func run(mayWait: Bool = true, _ work: @escaping Work) {
     let thread = UInt(pthread_self())
-    if mayWait, defers(work, thread) { return }
-    pending.withLock { $0[thread, default: []].append([]) }
+    guard begin(work, thread, mayWait) else { return }
     work()
+    runWaiting(thread)
+  }
+
+  /// The same for work that runs now or not at all. False: this thread is inside other work.
+  func runAtOnce(_ work: () -> Void) -> Bool {
+    let thread = UInt(pthread_self())
+    let isOutermost = frames.withLock { frames in
+      if frames.contains(where: { $0.thread == thread }) { return false }
+      frames.append(Frame(thread: thread))
+      return true
+    }
+    guard isOutermost else { return false }
+    work()
+    runWaiting(thread)
+    return true
+  }
+
+  private func runWaiting(_ thread: UInt) {
     while let waiting = takeWaiting(thread) {
       for next in waiting { next() }
     }
   }
 
-  private func defers(_ work: @escaping Work, _ thread: UInt) -> Bool {
-    pending.withLock { pending in
-      guard let innermost = pending[thread]?.indices.last else { return false }
-      pending[thread]?[innermost].append(work)
+  /// False: it runs later.
+  private func begin(_ work: @escaping Work, _ thread: UInt, _ mayWait: Bool) -> Bool {
+    frames.withLock { frames in
+      if mayWait, let innermost = frames.lastIndex(where: { $0.thread == thread }) {
+        frames[innermost].waiting.append(work)
+        return false
+      }
+      frames.append(Frame(thread: thread))
       return true
     }
   }
 
   /// nil: nothing waits, and the innermost has ended.
   private func takeWaiting(_ thread: UInt) -> [Work]? {
-    pending.withLock { pending in
-      guard let waiting = pending[thread]?.popLast() else { return nil }
-      if !waiting.isEmpty {
-        pending[thread]?.append([])
-        return waiting
+    frames.withLock { frames in
+      guard let innermost = frames.lastIndex(where: { $0.thread == thread }) else { return nil }
+      if frames[innermost].waiting.isEmpty {
+        frames.remove(at: innermost)
+        return nil
       }
-      if pending[thread]?.isEmpty == true { pending[thread] = nil }
-      return nil
+      defer { frames[innermost].waiting = [] }
+      return frames[innermost].waiting
     }
   }
 }

@@ -24,6 +24,22 @@ final class UserRegistry: Sendable {
     }
   }
 
+  /// Runs a callback of a user that has nothing under way, here and now, as one that was posted would be.
+  /// - Returns: false: it has, or this thread is inside a callback; nothing was run.
+  func runAtOnce(for user: AnyObject, _ callback: () -> Void) -> Bool {
+    let key = ObjectIdentifier(user)
+    let desk = desks.withLock { desks -> UserDesk? in
+      guard desks[key] == nil else { return nil }
+      let desk = UserDesk(key, self)
+      desks[key] = desk
+      return desk
+    }
+    guard let desk else { return false }
+    let hasRun = desk.callbacks.runAtOnce(callback)
+    desk.closeIfIdle()
+    return hasRun
+  }
+
   /// The user's request of now; never that of a dead user of the same identity.
   func current(_ user: AnyObject) -> (any CancellableSeat)? {
     current(ObjectIdentifier(user)).flatMap { $0.isAlive ? $0 : nil }

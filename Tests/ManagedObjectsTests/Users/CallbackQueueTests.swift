@@ -66,6 +66,20 @@ struct CallbackQueueTests {
     #expect(try log.wait(2) == [1, 2])
   }
 
+  @Test func `at once means now or not at all, and what is posted meanwhile runs after it, before that returns`() {
+    let hasRun = queue.runAtOnce {
+      post(2, .direct, here: true)
+      #expect(!queue.isIdle && !queue.runAtOnce { log.append(0) })
+      log.append(1)
+    }
+    #expect(hasRun && queue.isIdle && log.elements == [1, 2])
+    post(3, later)
+    #expect(!queue.runAtOnce { log.append(0) }, "another waits for its thread")
+    jobs.elements[0]()
+    #expect(queue.runAtOnce { log.append(4) })
+    #expect(log.elements == [1, 2, 3, 4])
+  }
+
   @Test func `callbacks from eight threads never overlap, and none is lost`() throws {
     let running = Lock((now: 0, most: 0))
     let done = Latch(8)

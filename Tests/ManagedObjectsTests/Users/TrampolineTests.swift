@@ -35,6 +35,19 @@ struct TrampolineTests {
     #expect(count.withLock { $0 } == 100_000)
   }
 
+  @Test func `work for now or not at all is refused inside other work, and what it asks for waits for its end`() {
+    let trampoline = Trampoline()
+    let log = Collector<String>()
+    let hasRun = trampoline.runAtOnce {
+      trampoline.run { log.append("waited") }
+      let isNested = trampoline.runAtOnce { log.append("nested") }
+      log.append("runs, nested \(isNested)")
+    }
+    #expect(hasRun && log.elements == ["runs, nested false", "waited"])
+    trampoline.run { log.append("inside \(trampoline.runAtOnce {})") }
+    #expect(log.elements.last == "inside false" && trampoline.runAtOnce {})
+  }
+
   @Test func `threads do not wait for each other`() throws {
     let trampoline = Trampoline()
     let (held, done) = (Latch(), Latch())

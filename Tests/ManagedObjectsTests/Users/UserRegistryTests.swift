@@ -45,6 +45,23 @@ struct UserRegistryTests {
     #expect(fourth.desk !== first.desk && before == nil)
   }
 
+  @Test func `a callback runs at once for a user that has nothing under way, and leaves no desk behind`() {
+    let user = NSObject()
+    var inside: PlainSeat?
+    let hasRun = registry.runAtOnce(for: user) {
+      #expect(registry.current(user) == nil)
+      let nested = registry.runAtOnce(for: user) {}
+      inside = seat(user).0
+      #expect(!nested && inside?.desk.callbacks.isIdle == false, "whoever asks meanwhile gets the same queue")
+    }
+    #expect(hasRun && registry.current(user) === inside)
+    #expect(!registry.runAtOnce(for: user) {}, "it has a request")
+    if let inside { inside.desk.vacate(inside) }
+    inside?.desk.closeIfUnused()
+    #expect(registry.runAtOnce(for: user) {} && registry.runAtOnce(for: user) {})
+    #expect(seat(user).0.desk !== inside?.desk)
+  }
+
   @Test func `the request of a dead user is not taken for that of its successor of the same identity`() {
     let user = NSObject()
     let (dead, _) = seat(user, isAlive: false)
