@@ -32,11 +32,21 @@ public struct ObjectError: Error, Sendable, CustomStringConvertible {
   public let message: String
   /// Set where `code` is `.cancelled`.
   public let reason: CancelReason?
-  /// The response, where one came.
-  public let head: LoadHead?
-  /// The first bytes of the body of a response that was not a success, at most 4 KiB.
-  public let bodyStart: Data
+  private let response: Response?
   public let underlying: (any Error)?
+
+  /// The response, where one came.
+  public var head: LoadHead? { response?.head }
+  /// The first bytes of the body of a response that was not a success, at most 4 KiB.
+  public var bodyStart: Data { response?.bodyStart ?? Data() }
+
+  /// Apart, since most errors have none, and every task that awaits an object keeps room for an error or two.
+  private final class Response: Sendable {
+    let head: LoadHead?
+    let bodyStart: Data
+
+    init(_ head: LoadHead?, _ bodyStart: Data) { (self.head, self.bodyStart) = (head, bodyStart) }
+  }
 
   public init(
     _ code: Code, _ message: String, head: LoadHead? = nil, bodyStart: Data = Data(), underlying: (any Error)? = nil
@@ -44,8 +54,7 @@ public struct ObjectError: Error, Sendable, CustomStringConvertible {
     self.code = code
     self.message = message
     reason = nil
-    self.head = head
-    self.bodyStart = bodyStart
+    response = head == nil && bodyStart.isEmpty ? nil : Response(head, bodyStart)
     self.underlying = underlying
   }
 
@@ -59,8 +68,7 @@ public struct ObjectError: Error, Sendable, CustomStringConvertible {
       case .closed: "The manager was shut down."
       }
     self.reason = reason
-    head = nil
-    bodyStart = Data()
+    response = nil
     underlying = nil
   }
 
