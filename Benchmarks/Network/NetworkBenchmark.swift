@@ -72,6 +72,8 @@ struct NetworkBenchmark {
       "mobj: --backend none, 64 jobs, 64 per host.",
       "Every candidate is a process of its own and checks length and checksum of every body, as does the floor.",
       "CPU is user and system time: of curl and mobj all of the process, of others from the first request to the last.",
+      "Bare tasks wait for nothing but their being cancelled. C asked by another thread: two threads wake each other for each"
+        + " body, as those of any library with a thread of its own for libcurl do.",
       "Ratios are medians of the rounds' ratios. C loop: curl_multi_socket_action, epoll, pooled handles, 16 KiB buffer.",
     ]
   }
