@@ -1,6 +1,6 @@
 /// A named way from bytes to an object, where no user class is wanted. Same object type and name: one decode, shared.
 public struct ObjectDecoder<Object: Sendable>: Sendable {
-  public let name: String
+  public var name: String { representation.variant }
   /// Called on the decode pool, once per load; what it throws reaches the user as `.undecodable`.
   public let decode: @Sendable (Loaded) throws -> Object
   /// What the object costs in the memory cache, in bytes; nil: the length of its body.
@@ -22,7 +22,6 @@ public struct ObjectDecoder<Object: Sendable>: Sendable {
     _ name: String, cost: (@Sendable (Object) -> Int)? = nil, isInline: Bool, isKept: Bool,
     decode: @escaping @Sendable (Loaded) throws -> Object
   ) {
-    self.name = name
     self.cost = cost
     self.isInline = isInline
     self.isKept = isKept

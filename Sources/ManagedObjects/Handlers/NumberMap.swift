@@ -7,8 +7,8 @@ protocol Numbered: Hashable, Sendable {
 /// called off together that is most of the work: `Hasher` guards against keys that somebody chose, which nobody can here.
 ///
 /// Open addressing: a pair stands at its number's home, or behind it before the next gap; at most two places of three are
-/// taken. Eight numbers that follow one another have eight homes side by side, since those who came together mostly
-/// go together; where their block is, is spread by the golden ratio (Knuth, The Art of Computer Programming 6.4).
+/// taken. Homes are spread by the golden ratio (Knuth, The Art of Computer Programming 6.4), since numbers that follow one
+/// another would stand in one row, and the next round of them would have to be looked for behind it.
 struct NumberMap<Key: Numbered, Value: Sendable>: Sendable {
   private struct Pair: Sendable {
     let key: Key
@@ -50,8 +50,7 @@ struct NumberMap<Key: Numbered, Value: Sendable>: Sendable {
   private var mask: Int { places.count - 1 }
 
   private func home(of key: Key) -> Int {
-    let block = (key.number >> 3) &* 0x9E37_79B9_7F4A_7C15
-    return Int(truncatingIfNeeded: (block >> 32) << 3 | key.number & 7) & mask
+    Int(truncatingIfNeeded: (key.number &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
   }
 
   private func place(of key: Key) -> Int? {
