@@ -4,11 +4,20 @@ internal import Glibc
 /// Where a manager's time comes from, so that tests turn it by hand.
 package protocol TimeSource: Sendable {
   /// For waiting: never jumps.
-  var now: ContinuousClock.Instant { get }
+  var now: Moment { get }
   /// For HTTP and file dates: may jump.
   var wallNow: WallTime { get }
   /// Runs `work` once, on any thread, not before `delay` has passed; never before this call returned.
   func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> ScheduledWork
+}
+
+extension Moment {
+  /// By the machine's clock, which goes on while the machine sleeps.
+  package static var now: Moment {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+    return Moment(.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
+  }
 }
 
 /// Work that waits for its time.
@@ -25,7 +34,7 @@ package struct ScheduledWork: Sendable {
 package struct SystemTime: TimeSource {
   package init() {}
 
-  package var now: ContinuousClock.Instant { .now }
+  package var now: Moment { .now }
 
   /// By the system's call: every look-up asks, and `Date` takes twice as long.
   package var wallNow: WallTime {

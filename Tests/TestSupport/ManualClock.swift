@@ -7,12 +7,12 @@ package import ManagedObjects
 package final class ManualClock: TimeSource {
   private struct Entry: Sendable {
     let id: Int
-    let due: ContinuousClock.Instant
+    let due: Moment
     let work: @Sendable () -> Void
   }
 
   private struct State: Sendable {
-    var now: ContinuousClock.Instant
+    var now: Moment
     var wallNow: WallTime
     /// In order of time; those of one time in the order in which they were scheduled.
     var entries: [Entry] = []
@@ -26,7 +26,7 @@ package final class ManualClock: TimeSource {
     state = Watched(State(now: .now, wallNow: wallNow))
   }
 
-  package var now: ContinuousClock.Instant { state.value.now }
+  package var now: Moment { state.value.now }
 
   package var wallNow: WallTime {
     get { state.value.wallNow }
@@ -70,7 +70,7 @@ package final class ManualClock: TimeSource {
     state.update { Self.move(&$0, to: end) }
   }
 
-  private func takeFirst(until end: ContinuousClock.Instant) -> Entry? {
+  private func takeFirst(until end: Moment) -> Entry? {
     state.update { state in
       guard let first = state.entries.first, first.due <= end else { return nil }
       Self.move(&state, to: first.due)
@@ -78,7 +78,7 @@ package final class ManualClock: TimeSource {
     }
   }
 
-  private static func move(_ state: inout State, to time: ContinuousClock.Instant) {
+  private static func move(_ state: inout State, to time: Moment) {
     guard time > state.now else { return }
     state.wallNow = state.wallNow + (time - state.now)
     state.now = time

@@ -84,7 +84,7 @@ extension Core {
 /// The decodes that wait for a thread, and those that run, and since when. A value: the time is passed in.
 struct DecodeWatch: Sendable {
   private var waiting: [UInt64: DecodeJob] = [:]
-  private var running: [UInt64: (job: DecodeJob, since: ContinuousClock.Instant)] = [:]
+  private var running: [UInt64: (job: DecodeJob, since: Moment)] = [:]
   private var last: UInt64 = 0
 
   var isEmpty: Bool { waiting.isEmpty && running.isEmpty }
@@ -96,7 +96,7 @@ struct DecodeWatch: Sendable {
   }
 
   /// nil: it was given up before its turn came.
-  mutating func begin(_ number: UInt64, at now: ContinuousClock.Instant) -> DecodeJob? {
+  mutating func begin(_ number: UInt64, at now: Moment) -> DecodeJob? {
     guard let job = waiting.removeValue(forKey: number) else { return nil }
     running[number] = (job, now)
     return job
@@ -105,7 +105,7 @@ struct DecodeWatch: Sendable {
   /// False: it was given up before.
   mutating func end(_ number: UInt64) -> Bool { running.removeValue(forKey: number) != nil }
 
-  mutating func giveUp(startedBefore limit: ContinuousClock.Instant) -> [DecodeJob] {
+  mutating func giveUp(startedBefore limit: Moment) -> [DecodeJob] {
     let hung = running.filter { $0.value.since <= limit }
     for number in hung.keys { running[number] = nil }
     return hung.sorted { $0.key < $1.key }.map(\.value.job)

@@ -2,7 +2,7 @@
 extension CoreState {
   // MARK: Storing and decoding
 
-  mutating func store(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
+  mutating func store(_ record: HandlerRecord, _ now: Moment, _ work: inout Few<Work>) {
     if let body = record.load.usable.take() {
       stored(record, body, now, &work)
     } else if let job = record.storeJob {
@@ -11,14 +11,14 @@ extension CoreState {
   }
 
   /// The bytes are where they belong.
-  mutating func stored(_ id: HandlerID, _ body: LoadedBody, now: ContinuousClock.Instant) -> Few<Work> {
+  mutating func stored(_ id: HandlerID, _ body: LoadedBody, now: Moment) -> Few<Work> {
     var work = Few<Work>()
     if let record = handlers[id] { stored(record, body, now, &work) }
     return work
   }
 
   private mutating func stored(
-    _ record: HandlerRecord, _ body: LoadedBody, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
+    _ record: HandlerRecord, _ body: LoadedBody, _ now: Moment, _ work: inout Few<Work>
   ) {
     // What came over the wire was stopped at the limit; what a 304 speaks of was not.
     if let refusal = record.key.refusal(ofBytes: body.count) { return fail(record, refusal, now, &work) }
@@ -28,14 +28,14 @@ extension CoreState {
     advance(record, .stored, now, &work)
   }
 
-  mutating func storeFailed(_ id: HandlerID, _ error: ObjectError, now: ContinuousClock.Instant) -> Few<Work> {
+  mutating func storeFailed(_ id: HandlerID, _ error: ObjectError, now: Moment) -> Few<Work> {
     var work = Few<Work>()
     if let record = handlers[id] { fail(record, error, now, &work) }
     return work
   }
 
   /// 304, but neither bytes nor objects are left: once more, without conditions.
-  mutating func lostBase(_ id: HandlerID, now: ContinuousClock.Instant) -> Few<Work> {
+  mutating func lostBase(_ id: HandlerID, now: Moment) -> Few<Work> {
     var work = Few<Work>()
     guard let record = handlers[id] else { return work }
     record.load.received = nil
@@ -52,7 +52,7 @@ extension CoreState {
 
   /// Those for whom it was to be decoded are gone.
   mutating func decodeAbandoned(
-    _ id: HandlerID, _ representation: Representation, now: ContinuousClock.Instant
+    _ id: HandlerID, _ representation: Representation, now: Moment
   ) -> Few<Work> {
     var work = Few<Work>()
     if let record = handlers[id] { advance(record, .decodeAbandoned(representation), now, &work) }
@@ -61,7 +61,7 @@ extension CoreState {
 
   mutating func decoded(
     _ id: HandlerID, _ representation: Representation, _ result: Result<DecodedObject, ObjectError>, decodes: Int,
-    now: ContinuousClock.Instant
+    now: Moment
   ) -> Few<Work> {
     var work = Few<Work>()
     statistics.decodes += decodes

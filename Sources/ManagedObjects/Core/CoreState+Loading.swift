@@ -11,7 +11,7 @@ extension CoreState {
   }
 
   /// Where there is no backend, and nothing in memory to ask the server about, it is known that there is nothing.
-  mutating func lookUp(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
+  mutating func lookUp(_ record: HandlerRecord, _ now: Moment, _ work: inout Few<Work>) {
     if settings.hasBackend || record.mayHaveBase {
       work.append(.lookUp(record.id, record.key))
     } else {
@@ -19,14 +19,14 @@ extension CoreState {
     }
   }
 
-  mutating func lookedUp(_ id: HandlerID, _ found: LookUp, now: ContinuousClock.Instant) -> Few<Work> {
+  mutating func lookedUp(_ id: HandlerID, _ found: LookUp, now: Moment) -> Few<Work> {
     var work = Few<Work>()
     if let record = handlers[id] { lookedUp(record, found, now, &work) }
     return work
   }
 
   private mutating func lookedUp(
-    _ record: HandlerRecord, _ found: LookUp, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
+    _ record: HandlerRecord, _ found: LookUp, _ now: Moment, _ work: inout Few<Work>
   ) {
     let key = record.key
     switch found {
@@ -56,7 +56,7 @@ extension CoreState {
 
   /// Waits for a transfer slot with all others. nil: closed.
   mutating func enter(
-    _ exchange: any SlotTaker, host: String, priority: LoadPriority, now: ContinuousClock.Instant
+    _ exchange: any SlotTaker, host: String, priority: LoadPriority, now: Moment
   ) -> (id: HandlerID?, work: Few<Work>) {
     guard !isClosed else { return (nil, Few()) }
     let id = makeID()
@@ -68,7 +68,7 @@ extension CoreState {
   }
 
   /// Its slot, or its place in the queue, is free again.
-  mutating func leave(exchange id: HandlerID, now: ContinuousClock.Instant) -> Few<Work> {
+  mutating func leave(exchange id: HandlerID, now: Moment) -> Few<Work> {
     var work = Few<Work>()
     guard let exchange = exchanges.removeValue(forKey: id) else { return work }
     if !transfers.cancel(id) { transfers.finished(id) }
@@ -79,7 +79,7 @@ extension CoreState {
 
   // MARK: Attempts
 
-  mutating func beginLoad(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
+  mutating func beginLoad(_ record: HandlerRecord, _ now: Moment, _ work: inout Few<Work>) {
     if failures.count > 0, record.key.mode == .standard || record.key.mode == .forceCache,
       let error = failures.recall(record.failureKey, at: now)
     {
@@ -90,7 +90,7 @@ extension CoreState {
   }
 
   /// Waits for a transfer slot.
-  mutating func enqueue(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
+  mutating func enqueue(_ record: HandlerRecord, _ now: Moment, _ work: inout Few<Work>) {
     // A loop: of thousands of mirrors none may be a URL.
     while record.state.phase != .finished {
       switch record.currentLocation {
@@ -115,7 +115,7 @@ extension CoreState {
   }
 
   /// Gives free slots to those whose turn it is.
-  mutating func startTransfers(_ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
+  mutating func startTransfers(_ now: Moment, _ work: inout Few<Work>) {
     guard !isClosed else { return }
     for id in transfers.startable(at: now) {
       if let exchange = exchanges[id] {
@@ -132,7 +132,7 @@ extension CoreState {
   }
 
   private mutating func beginAttempt(
-    _ record: HandlerRecord, _ location: URLRule.Location, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
+    _ record: HandlerRecord, _ location: URLRule.Location, _ now: Moment, _ work: inout Few<Work>
   ) {
     let conditions = record.load.isUnconditional ? [:] : record.load.base?.conditions ?? [:]
     var request = LoadRequest(
@@ -182,7 +182,7 @@ extension CoreState {
 
   /// - Parameter random: in 0..<1.
   mutating func attemptEnded(
-    _ id: HandlerID, number: Int, _ end: AttemptEnd, now: ContinuousClock.Instant, random: () -> Double
+    _ id: HandlerID, number: Int, _ end: AttemptEnd, now: Moment, random: () -> Double
   ) -> Few<Work> {
     var work = Few<Work>()
     guard let record = handlers[id], record.load.attempts == number, record.load.attempt != nil else { return work }
@@ -218,14 +218,14 @@ extension CoreState {
   }
 
   private mutating func received(
-    _ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
+    _ record: HandlerRecord, _ now: Moment, _ work: inout Few<Work>
   ) {
     if failures.count > 0 { failures.forget(record.failureKey) }
     advance(record, .received, now, &work)
   }
 
   private mutating func attemptFailed(
-    _ record: HandlerRecord, _ error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant,
+    _ record: HandlerRecord, _ error: ObjectError, retryAfter: Duration?, _ now: Moment,
     _ wallNow: WallTime, _ random: () -> Double, _ work: inout Few<Work>
   ) {
     if fallsBack(record, after: error, now, wallNow, &work) { return }
@@ -234,7 +234,7 @@ extension CoreState {
 
   /// A permitted stale answer comes before any retry, but after the last mirror.
   private mutating func fallsBack(
-    _ record: HandlerRecord, after error: ObjectError, _ now: ContinuousClock.Instant, _ wallNow: WallTime,
+    _ record: HandlerRecord, after error: ObjectError, _ now: Moment, _ wallNow: WallTime,
     _ work: inout Few<Work>
   ) -> Bool {
     guard record.load.location >= record.locations.count - 1,
@@ -255,7 +255,7 @@ extension CoreState {
 
   /// True: try the next location now. Else it is tried later, or the load has failed.
   private mutating func mayGoOn(
-    _ record: HandlerRecord, after error: ObjectError, retryAfter: Duration?, _ now: ContinuousClock.Instant,
+    _ record: HandlerRecord, after error: ObjectError, retryAfter: Duration?, _ now: Moment,
     _ random: () -> Double, _ work: inout Few<Work>
   ) -> Bool {
     if let retryAfter, retryAfter <= settings.policy.limitRetryAfter,
@@ -285,14 +285,14 @@ extension CoreState {
     }
   }
 
-  private func retryRule(_ record: HandlerRecord, _ now: ContinuousClock.Instant) -> RetryRule {
+  private func retryRule(_ record: HandlerRecord, _ now: Moment) -> RetryRule {
     RetryRule(
       policy: settings.policy.retry, limitRetryAfter: settings.policy.limitRetryAfter,
       locations: record.locations.count, startedAt: record.load.loadingSince ?? now)
   }
 
   mutating func fail(
-    _ record: HandlerRecord, _ error: ObjectError, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
+    _ record: HandlerRecord, _ error: ObjectError, _ now: Moment, _ work: inout Few<Work>
   ) {
     statistics.failures += 1
     report(.failed(record.key.id, error), &work)
@@ -300,7 +300,7 @@ extension CoreState {
   }
 
   /// A wait is over.
-  mutating func retryDue(_ id: HandlerID, attempts: Int, now: ContinuousClock.Instant) -> Few<Work> {
+  mutating func retryDue(_ id: HandlerID, attempts: Int, now: Moment) -> Few<Work> {
     var work = Few<Work>()
     guard let record = handlers[id], record.load.attempts == attempts, record.load.attempt == nil,
       record.state.phase == .loading
@@ -309,14 +309,14 @@ extension CoreState {
     return work
   }
 
-  mutating func hostsDue(now: ContinuousClock.Instant) -> Few<Work> {
+  mutating func hostsDue(now: Moment) -> Few<Work> {
     var work = Few<Work>()
     wakeAt = nil
     startTransfers(now, &work)
     return work
   }
 
-  mutating func stopLoad(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
+  mutating func stopLoad(_ record: HandlerRecord, _ now: Moment, _ work: inout Few<Work>) {
     if let attempt = record.load.attempt.take() { work.append(.cancelAttempt(attempt)) }
     if record.state.seats.isEmpty { report(.abandoned(record.key.id), &work) }
     if !transfers.cancel(record.id) { transfers.finished(record.id) }
@@ -330,7 +330,7 @@ extension CoreState {
   }
 
   /// Places and slots that came free are given to whoever still waits, unless more have left meanwhile.
-  mutating func refill(now: ContinuousClock.Instant) -> Few<Work> {
+  mutating func refill(now: Moment) -> Few<Work> {
     if case .lookAgain(let delay) = refills.look() { return Few(.refill(after: delay)) }
     var work = Few<Work>()
     admitWaiting(now, &work)

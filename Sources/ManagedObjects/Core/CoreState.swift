@@ -45,7 +45,7 @@ struct CoreState: Sendable {
   var isSweeping = false
   var refills = RefillRule()
   /// When the transfers of held hosts will be looked at again, if that is scheduled.
-  var wakeAt: ContinuousClock.Instant?
+  var wakeAt: Moment?
   /// Who waits for the refreshes in the background.
   var whenRefreshed: [@Sendable () -> Void] = []
   private var lastHandler: UInt64 = 0
@@ -71,7 +71,7 @@ struct CoreState: Sendable {
 
   /// nil: closed.
   mutating func join(
-    _ key: HandlerKey, _ joiner: Joiner, now: ContinuousClock.Instant
+    _ key: HandlerKey, _ joiner: Joiner, now: Moment
   ) -> (record: HandlerRecord, work: Few<Work>)? {
     guard !isClosed else { return nil }
     let known = byKey[key]
@@ -102,7 +102,7 @@ struct CoreState: Sendable {
 
   /// A new one asks for its place, a known one renews it.
   private mutating func enterLive(
-    _ record: HandlerRecord, _ whenFull: ObjectRequest.WhenFull, _ now: ContinuousClock.Instant,
+    _ record: HandlerRecord, _ whenFull: ObjectRequest.WhenFull, _ now: Moment,
     _ work: inout Few<Work>
   ) {
     guard record.state.phase != .finished else { return }
@@ -119,31 +119,31 @@ struct CoreState: Sendable {
     advance(record, .admitted, now, &work)
   }
 
-  mutating func leave(_ seat: SeatID, _ reason: CancelReason, now: ContinuousClock.Instant) -> Few<Work> {
+  mutating func leave(_ seat: SeatID, _ reason: CancelReason, now: Moment) -> Few<Work> {
     isLeaving = true
     defer { isLeaving = false }
     return happened(.left(seat, reason), to: seat, now)
   }
 
-  mutating func expire(_ seat: SeatID, _ error: ObjectError, now: ContinuousClock.Instant) -> Few<Work> {
+  mutating func expire(_ seat: SeatID, _ error: ObjectError, now: Moment) -> Few<Work> {
     happened(.expired(seat, error), to: seat, now)
   }
 
   mutating func changePriority(
-    of seat: SeatID, to priority: LoadPriority, now: ContinuousClock.Instant
+    of seat: SeatID, to priority: LoadPriority, now: Moment
   ) -> Few<Work> {
     happened(.reprioritized(seat, priority), to: seat, now)
   }
 
   private mutating func happened(
-    _ event: HandlerState.Event, to seat: SeatID, _ now: ContinuousClock.Instant
+    _ event: HandlerState.Event, to seat: SeatID, _ now: Moment
   ) -> Few<Work> {
     var work = Few<Work>()
     if let record = bySeat[seat] { advance(record, event, now, &work) }
     return work
   }
 
-  mutating func close(now: ContinuousClock.Instant) -> Few<Work> {
+  mutating func close(now: Moment) -> Few<Work> {
     isClosed = true
     var work = Few<Work>()
     for record in handlers.values.sorted(by: { $0.id.number < $1.id.number }) {
@@ -158,7 +158,7 @@ struct CoreState: Sendable {
 
   /// An event of one handler: asks its state, and turns the answer into work. One that has finished has no more events.
   mutating func advance(
-    _ record: HandlerRecord, _ event: HandlerState.Event, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
+    _ record: HandlerRecord, _ event: HandlerState.Event, _ now: Moment, _ work: inout Few<Work>
   ) {
     record.state.handle(event).each { take($0, record, now, &work) }
     // What it left behind is done.
@@ -175,7 +175,7 @@ struct CoreState: Sendable {
   }
 
   private mutating func take(
-    _ action: HandlerState.Action, _ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>
+    _ action: HandlerState.Action, _ record: HandlerRecord, _ now: Moment, _ work: inout Few<Work>
   ) {
     switch action {
     case .lookUp: lookUp(record, now, &work)
@@ -211,9 +211,9 @@ struct CoreState: Sendable {
     return Few()
   }
 
-  private mutating func finish(_ record: HandlerRecord, _ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
+  private mutating func finish(_ record: HandlerRecord, _ now: Moment, _ work: inout Few<Work>) {
     handlers[record.id] = nil
-    if byKey[record.key] === record { byKey[record.key] = nil }
+    if let place = byKey.index(forKey: record.key), byKey[place].value === record { byKey.remove(at: place) }
     record.publish()
     noteDecodes(of: record, now)
     work.append(.release(record))
@@ -227,7 +227,7 @@ struct CoreState: Sendable {
 
   /// One that is admitted may end at once and so let others in: the outermost call takes them all, so that thousands need
   /// no deep stack.
-  mutating func admitWaiting(_ now: ContinuousClock.Instant, _ work: inout Few<Work>) {
+  mutating func admitWaiting(_ now: Moment, _ work: inout Few<Work>) {
     guard !isClosed, !isAdmitting else { return }
     isAdmitting = true
     while live.waitingCount > 0, !live.isFull {
@@ -241,10 +241,11 @@ struct CoreState: Sendable {
   var isRefreshing: Bool { handlers.values.contains { $0.key.isRefresh } }
 
   /// Bytes that nobody could decode are asked for again sooner.
-  private mutating func noteDecodes(of record: HandlerRecord, _ now: ContinuousClock.Instant) {
+  private mutating func noteDecodes(of record: HandlerRecord, _ now: Moment) {
+    guard let begun = record.begun else { return }
     if record.state.isUndecodable {
       suspects.note(FailureKey(id: record.key.id, scope: record.key.scope), at: now)
-    } else if suspects.count > 0, record.begun?.results.isEmpty == false {
+    } else if suspects.count > 0, !begun.results.isEmpty {
       suspects.clear(FailureKey(id: record.key.id, scope: record.key.scope))
     }
   }

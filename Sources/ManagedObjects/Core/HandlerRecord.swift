@@ -174,12 +174,12 @@ final class HandlerRecord: @unchecked Sendable {
   }
 
   private var shown: Handler?
-  /// What the public may see of it.
+  /// What the public may see of it; made when somebody looks.
   var handler: Handler {
     if let shown { return shown }
     let handler = Handler(key.id)
     shown = handler
-    show(face, on: handler)
+    publish()
     return handler
   }
 
@@ -201,17 +201,14 @@ final class HandlerRecord: @unchecked Sendable {
   private var face = Face()
 
   func publish() {
+    guard let shown else { return }
     let now = Face(state: publicState, users: state.seats.count, isWatched: watchers > 0)
     guard now != face else { return }
     face = now
-    if let shown { show(now, on: shown) }
-  }
-
-  private func show(_ face: Face, on handler: Handler) {
-    handler.published.withLock { published in
-      published.state = face.state
-      published.waitingUsers = face.users
-      published.isWatched = face.isWatched
+    shown.published.withLock { published in
+      published.state = now.state
+      published.waitingUsers = now.users
+      published.isWatched = now.isWatched
     }
   }
 
@@ -235,7 +232,7 @@ final class LoadRecord: @unchecked Sendable {
   var reason = AnswerReason.absent
   /// Made by the first failure.
   var retry: RetryRule?
-  var loadingSince: ContinuousClock.Instant?
+  var loadingSince: Moment?
   /// Which of the locations.
   var location = 0
   /// Attempts begun, over all locations.
@@ -245,7 +242,7 @@ final class LoadRecord: @unchecked Sendable {
   var isUnconditional = false
   var times = LoadTimes(request: WallTime(milliseconds: 0), response: WallTime(milliseconds: 0))
   /// Since when it waits for a transfer slot, and how long the attempt that runs has waited.
-  var queuedAt: ContinuousClock.Instant?
+  var queuedAt: Moment?
   var queueTime = Duration.zero
   /// Of the last attempt, where it was measured.
   var timings: LoadTimings?

@@ -14,7 +14,7 @@ extension FileStore {
   /// Looks at the shards, sets their counters to what it sees, and removes what is past its time, the least recently used
   /// until the goal is met, and leftovers.
   func visit(
-    _ shards: Range<Int>, goal: Goal?, in folder: StoreFolder, until deadline: ContinuousClock.Instant? = nil
+    _ shards: Range<Int>, goal: Goal?, in folder: StoreFolder, until deadline: Moment? = nil
   ) -> TrimResult {
     var pace = Pace(time)
     let before = shards.map { folder.counters.rawCount(of: $0) }
@@ -69,7 +69,7 @@ extension FileStore {
   /// Removes the first `count` entries, or as many as there is time for.
   /// - Returns: how many it got to.
   private func evict(
-    _ count: Int, of listing: ShardListing, in folder: StoreFolder, until deadline: ContinuousClock.Instant?,
+    _ count: Int, of listing: ShardListing, in folder: StoreFolder, until deadline: Moment?,
     _ pace: inout Pace, _ result: inout TrimResult
   ) -> Int {
     for (at, item) in listing.entries[..<count].enumerated() {

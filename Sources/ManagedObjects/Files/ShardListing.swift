@@ -86,7 +86,7 @@ struct Pace {
   static let slice = Duration.milliseconds(2)
   private let time: any TimeSource
   private var steps = 0
-  private var start: ContinuousClock.Instant
+  private var start: Moment
 
   init(_ time: any TimeSource) {
     self.time = time

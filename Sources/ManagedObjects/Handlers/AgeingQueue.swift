@@ -6,7 +6,7 @@ struct AgeingQueue<ID: Numbered>: Sendable {
   private struct Place: Sendable {
     let id: ID
     let ticket: UInt64
-    let since: ContinuousClock.Instant
+    let since: Moment
   }
 
   private struct Lane: Sendable {
@@ -29,7 +29,7 @@ struct AgeingQueue<ID: Numbered>: Sendable {
 
   private let step: Duration
   private var lanes = [Lane](repeating: Lane(), count: LoadPriority.allCases.count)
-  private var tickets = NumberMap<ID, (ticket: UInt64, priority: LoadPriority, since: ContinuousClock.Instant)>()
+  private var tickets = NumberMap<ID, (ticket: UInt64, priority: LoadPriority, since: Moment)>()
   private var lastTicket: UInt64 = 0
 
   init(step: Duration = .seconds(5)) { self.step = step }
@@ -37,7 +37,7 @@ struct AgeingQueue<ID: Numbered>: Sendable {
   var count: Int { tickets.count }
   var isEmpty: Bool { tickets.isEmpty }
 
-  mutating func append(_ id: ID, _ priority: LoadPriority, at now: ContinuousClock.Instant) {
+  mutating func append(_ id: ID, _ priority: LoadPriority, at now: Moment) {
     guard tickets[id] == nil else { return changePriority(id, to: priority) }
     place(id, priority, since: now)
   }
@@ -52,7 +52,7 @@ struct AgeingQueue<ID: Numbered>: Sendable {
   }
 
   /// Takes the one whose turn it is.
-  mutating func popFirst(at now: ContinuousClock.Instant) -> ID? {
+  mutating func popFirst(at now: Moment) -> ID? {
     var best: (level: Int, rank: Double, ticket: UInt64, id: ID)?
     for level in lanes.indices {
       guard let first = head(of: level) else { continue }
@@ -67,7 +67,7 @@ struct AgeingQueue<ID: Numbered>: Sendable {
     return best.id
   }
 
-  private mutating func place(_ id: ID, _ priority: LoadPriority, since: ContinuousClock.Instant) {
+  private mutating func place(_ id: ID, _ priority: LoadPriority, since: Moment) {
     lastTicket += 1
     tickets[id] = (lastTicket, priority, since)
     lanes[priority.rawValue].places.append(Place(id: id, ticket: lastTicket, since: since))

@@ -35,7 +35,7 @@ struct LiveQueue<ID: Numbered>: Sendable {
   func contains(_ id: ID) -> Bool { tickets[id] != nil }
 
   mutating func enter(
-    _ id: ID, _ whenFull: ObjectRequest.WhenFull, _ priority: LoadPriority, at now: ContinuousClock.Instant
+    _ id: ID, _ whenFull: ObjectRequest.WhenFull, _ priority: LoadPriority, at now: Moment
   ) -> Admission {
     if tickets[id] != nil {
       take(id)
@@ -78,7 +78,7 @@ struct LiveQueue<ID: Numbered>: Sendable {
   }
 
   /// Those whose turn has come; each has its place.
-  mutating func admitWaiting(at now: ContinuousClock.Instant) -> [ID] {
+  mutating func admitWaiting(at now: Moment) -> [ID] {
     var admitted: [ID] = []
     while !isFull, let next = outside.popFirst(at: now) {
       take(next)

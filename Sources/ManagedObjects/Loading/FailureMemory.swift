@@ -7,7 +7,7 @@
 ///
 /// Bounded: when full, the failure remembered first goes first. A value; time comes in with each call.
 package struct FailureMemory<Key: Hashable & Sendable>: Sendable {
-  package typealias Instant = ContinuousClock.Instant
+  package typealias Instant = Moment
 
   private struct Entry: Sendable {
     let error: ObjectError
@@ -60,7 +60,7 @@ package struct FailureMemory<Key: Hashable & Sendable>: Sendable {
 /// Stored bytes that no representation could decode. They are asked about again although fresh, after a wait that
 /// doubles each time they prove undecodable again: a 304 repeats the failure, new bytes end it.
 package struct SuspectMemory<Key: Hashable & Sendable>: Sendable {
-  package typealias Instant = ContinuousClock.Instant
+  package typealias Instant = Moment
 
   private struct Entry: Sendable {
     var wait: Duration

@@ -15,7 +15,7 @@
 /// Architecture Blog 2015), so that many clients do not come back together, but at least what Retry-After says;
 /// that part of it does not count against the time limit. When nothing is left, the error is the last attempt's.
 package struct RetryRule: Sendable {
-  package typealias Instant = ContinuousClock.Instant
+  package typealias Instant = Moment
 
   package enum Step: Sendable {
     /// Index into the locations, and how long to wait before.
@@ -97,7 +97,7 @@ package struct RetryRule: Sendable {
     let asked = askedWait(next, now)
     let delay = max(jitter(random), asked)
     // The server's share of the wait is not ours to save.
-    guard startedAt.duration(to: now) + delay - asked <= policy.limitTime else { return .giveUp(error) }
+    guard (now - startedAt) + delay - asked <= policy.limitTime else { return .giveUp(error) }
     startedAt += asked
     waits += 1
     return go(to: next, after: delay)

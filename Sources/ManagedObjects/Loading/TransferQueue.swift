@@ -12,7 +12,7 @@
 ///
 /// A value: no clock, no lock; time comes in with each call.
 package struct TransferQueue<ID: Hashable & Sendable>: Sendable {
-  package typealias Instant = ContinuousClock.Instant
+  package typealias Instant = Moment
 
   /// How long one waits for the next level.
   private static var timePerLevel: Duration { .seconds(5) }

@@ -115,7 +115,7 @@ private struct StateRoom {
   static let number = Representation(of: Int.self, variant: "number")
 
   var state: CoreState
-  let now = ContinuousClock.now
+  let now = Moment.now
   /// Look-ups and attempts that were asked for.
   var begun: [String] = []
   private var lastSeat: UInt64 = 0

@@ -47,7 +47,7 @@ private struct Walk {
 
   private var random: SeededRandom
   private var state: CoreState
-  private var now = ContinuousClock.now
+  private var now = Moment.now
   private var seats: [WalkSeat] = []
   /// Work that the core asked for and that nobody has done yet.
   private var open: [Work] = []

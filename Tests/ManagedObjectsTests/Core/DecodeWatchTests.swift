@@ -4,7 +4,7 @@ import Testing
 @testable import ManagedObjects
 
 struct DecodeWatchTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
 
   private func job(_ name: String) -> DecodeJob {
     let id = ObjectID(name)

@@ -90,7 +90,7 @@ final class ShiftedTime: TimeSource {
 
   private let state = Lock(State())
 
-  var now: ContinuousClock.Instant { .now }
+  var now: Moment { .now }
   var wallNow: WallTime { SystemTime().wallNow + state.withLock { $0.shift } }
 
   func shift(by duration: Duration) { state.withLock { $0.shift += duration } }

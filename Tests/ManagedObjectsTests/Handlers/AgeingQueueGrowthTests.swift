@@ -5,7 +5,7 @@ import Testing
 struct AgeingQueueGrowthTests {
   @Test func `those who come and go behind one that waits for long leave nothing behind`() {
     var queue = AgeingQueue<Int>()
-    let now = ContinuousClock.now
+    let now = Moment.now
     queue.append(0, .normal, at: now)
     for id in 1...10_000 {
       queue.append(id, .normal, at: now)

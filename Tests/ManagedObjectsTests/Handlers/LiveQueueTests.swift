@@ -3,7 +3,7 @@ import Testing
 @testable import ManagedObjects
 
 struct LiveQueueTests {
-  private let now = ContinuousClock.now
+  private let now = Moment.now
 
   private func filled(_ limit: Int, _ standing: LiveQueue<Int>.Standing = .bumpable) -> LiveQueue<Int> {
     var queue = LiveQueue<Int>(limit: limit)
@@ -96,7 +96,7 @@ struct LiveQueueTests {
 }
 
 struct AgeingQueueTests {
-  private let start = ContinuousClock.now
+  private let start = Moment.now
 
   @Test func `the highest level goes first and first in is first out`() {
     var queue = AgeingQueue<Int>()

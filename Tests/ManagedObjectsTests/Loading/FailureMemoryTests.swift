@@ -2,7 +2,7 @@ import Testing
 
 @testable import ManagedObjects
 
-private let start = ContinuousClock.now
+private let start = Moment.now
 
 private func failure(_ status: Int, _ fields: HeaderFields = [:]) -> ObjectError {
   ObjectError(.httpStatus, "The server answered \(status).", head: LoadHead(status: status, fields: fields))
@@ -85,7 +85,7 @@ private func failure(_ status: Int, _ fields: HeaderFields = [:]) -> ObjectError
 }
 
 @Suite struct SuspectMemoryTests {
-  private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+  private func at(_ seconds: Double) -> Moment { start + .seconds(seconds) }
 
   @Test func `undecodable bytes are asked about after a second, then after twice as long each time`() {
     var memory = SuspectMemory<String>(policy: FailureMemoryPolicy())

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ManagedObjects
 
-private let start = ContinuousClock.now
+private let start = Moment.now
 
 private func status(_ status: Int) -> ObjectError {
   ObjectError(.httpStatus, "\(status)", head: LoadHead(status: status))

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ManagedObjects
 
-private let start = ContinuousClock.now
+private let start = Moment.now
 
-private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+private func at(_ seconds: Double) -> Moment { start + .seconds(seconds) }
 
 extension TransferQueue {
   fileprivate mutating func add(_ id: ID, _ host: String = "h", _ priority: LoadPriority = .normal, _ time: Double = 0)
@@ -260,19 +260,19 @@ extension TransferQueue {
 
   /// The same rules, slow and plain: search all that wait.
   private struct Model {
-    struct Waiting { var id: Int, host: String, priority: LoadPriority, since: ContinuousClock.Instant, number: Int }
+    struct Waiting { var id: Int, host: String, priority: LoadPriority, since: Moment, number: Int }
     var waiting: [Waiting] = []
     var running: [Int: String] = [:]
-    var holds: [String: ContinuousClock.Instant] = [:]
+    var holds: [String: Moment] = [:]
     var number = 0
 
-    mutating func startable(_ now: ContinuousClock.Instant, _ limit: Int, _ limitPerHost: Int) -> [Int] {
+    mutating func startable(_ now: Moment, _ limit: Int, _ limitPerHost: Int) -> [Int] {
       var ids: [Int] = []
       while running.count < limit {
         let open = waiting.filter { entry in
           running.values.count { $0 == entry.host } < limitPerHost && holds[entry.host].map { $0 <= now } ?? true
         }
-        func rank(_ entry: Waiting) -> (ContinuousClock.Instant, Int) {
+        func rank(_ entry: Waiting) -> (Moment, Int) {
           (entry.since + .seconds(5) * (4 - entry.priority.rawValue), entry.number)
         }
         guard let next = open.min(by: { rank($0) < rank($1) }) else { break }

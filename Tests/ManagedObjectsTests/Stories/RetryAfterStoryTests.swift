@@ -38,7 +38,7 @@ struct RetryAfterStoryTests {
   private let room: StoryRoom
   private let time = ManualClock()
   /// When which path was asked for.
-  private let asked = Collector<(path: String, at: ContinuousClock.Instant)>()
+  private let asked = Collector<(path: String, at: Moment)>()
 
   init() throws { room = try StoryRoom() }
 
@@ -62,7 +62,7 @@ struct RetryAfterStoryTests {
     }
   }
 
-  private func times(_ path: String) -> [ContinuousClock.Instant] {
+  private func times(_ path: String) -> [Moment] {
     asked.elements.filter { $0.path == path }.map(\.at)
   }
 
