@@ -70,7 +70,7 @@ extension HouseRule {
     .never(
       #"\bObjectManager\b"#, in: isBelowTheFrontDoor, why: "nobody below the front door mentions ObjectManager"),
     .never(
-      #"\b(ContinuousClock|SuspendingClock|SystemClock|SystemTime)\s*(\(|\.now)|\bDate\s*\(|\bclock_gettime\b"#,
+      #"\b(ContinuousClock|SuspendingClock|SystemClock|SystemTime|Moment)\s*(\(|\.now)|\bDate\s*\(|\bclock_gettime\b"#,
       in: isValue, why: "a rule has no clock: time is passed in"),
     .never(
       #"\bLock\s*[<(]|\bawait\b|\basync\b|\bTask\s*[.{(]"#, in: isValue, why: "a rule has no lock and waits for nothing"

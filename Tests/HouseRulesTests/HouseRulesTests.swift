@@ -55,6 +55,7 @@ import Testing
     Breach(path: "Sources/ManagedObjects/Memory/Cache.swift", text: "weak var owner: ObjectManager?"),
     Breach(path: "Sources/ManagedObjects/Handler.swift", text: "let manager: ObjectManager"),
     Breach(path: "Sources/ManagedObjects/HTTP/Age.swift", text: "let age = ContinuousClock.now - then"),
+    Breach(path: "Sources/ManagedObjects/Handlers/Queue.swift", text: "let age = Moment.now - then"),
     Breach(path: "Sources/ManagedObjects/Handlers/State.swift", text: "let state = Lock(State())"),
     Breach(path: "Sources/ManagedObjects/Files/TrimRule.swift", text: "func decide() async {}"),
     Breach(path: "Sources/ManagedObjects/Memory/Slots.swift", text: "let all: UnsafeMutablePointer<Int>"),
@@ -85,7 +86,7 @@ import Testing
     Breach(path: "Sources/ManagedObjects/HTTP/Age.swift", text: "// Nothing is imported here; import is a word."),
     Breach(
       path: "Sources/ManagedObjects/Handler.swift", text: "/// Knows no `ObjectManager`.\nlet a = \"ObjectManager\""),
-    Breach(path: "Sources/ManagedObjects/Loading/RetryRule.swift", text: "let start: ContinuousClock.Instant"),
+    Breach(path: "Sources/ManagedObjects/Loading/RetryRule.swift", text: "let start: Moment"),
     Breach(path: "Sources/ManagedObjects/Files/PosixDoor.swift", text: "let buffer: UnsafeRawPointer"),
     Breach(
       path: "Sources/ManagedObjects/Core.swift",
