@@ -186,10 +186,21 @@ struct UserKindsTests {
     try await until("the third load") { [loader] in loader.starts("mem:c") == 1 }
     for name in ["a", "b", "c"] { loader.answer(.location("mem:\(name)"), name, Self.fresh) }
     #expect(try await shown.wait().map(\.object) == ["c"])
-    slot.load(ObjectRequest("mem:c"))
+  }
+
+  @Test func `a slot shows what is in memory, and that it was cleared, before the call returns`() async throws {
+    let manager = manager()
+    let shown = Collector<Ending<String>>()
+    let slot = Slot(manager, decodedBy: .text) { shown.append($0) }
+    slot.load(ObjectRequest("mem:a"))
+    try await loader.waitForStarts(1)
+    loader.answer("mem:a", "x", Self.fresh)
+    #expect(try await shown.wait().map(\.source) == [.network])
+    let other = Slot(manager, decodedBy: .text) { shown.append($0) }
+    other.load(ObjectRequest("mem:a"))
     #expect(shown.elements.map(\.source) == [.network, .memory])
-    slot.load(ObjectRequest("mem:d"))
-    slot.clear()
+    other.load(ObjectRequest("mem:b"))
+    other.clear()
     #expect(shown.elements.map(\.reason) == [nil, nil, .left])
   }
 
