@@ -29,10 +29,16 @@ final class CallbackQueue: Sendable {
 
   private enum Turn: Sendable { case run, schedule, wait }
 
-  private let state = Lock(State())
+  private let state: Lock<State>
   private let trampoline: Trampoline
 
-  init(_ trampoline: Trampoline) { self.trampoline = trampoline }
+  /// - Parameter isRunning: whoever makes it is about to run a callback, and calls `runWaiting` when that has returned.
+  init(_ trampoline: Trampoline, isRunning: Bool = false) {
+    self.trampoline = trampoline
+    var state = State()
+    state.isRunning = isRunning
+    self.state = Lock(state)
+  }
 
   /// No callback runs, and none is to.
   var isIdle: Bool { state.withLock { !$0.isRunning && $0.isEmpty } }
@@ -56,23 +62,6 @@ final class CallbackQueue: Sendable {
     }
   }
 
-  /// The same for one that runs here and now, or not at all. False: another runs, or waits, or this thread is inside a
-  /// callback.
-  func runAtOnce(_ callback: () -> Void) -> Bool {
-    var hasRun = false
-    _ = trampoline.runAtOnce {
-      hasRun = state.withLock { state in
-        guard !state.isRunning, state.isEmpty else { return false }
-        state.isRunning = true
-        return true
-      }
-      guard hasRun else { return }
-      callback()
-      runWaiting()
-    }
-    return hasRun
-  }
-
   /// What was to run here may have been run meanwhile, by a call of the user's own.
   /// - Parameter mayWait: false: the delivery chose this place, so it must run before this returns.
   private func runScheduled(mayWait: Bool) {
@@ -89,7 +78,8 @@ final class CallbackQueue: Sendable {
     trampoline.run(mayWait: mayWait) { [self] in runWaiting() }
   }
 
-  private func runWaiting() {
+  /// After a callback has returned: those that were posted meanwhile.
+  func runWaiting() {
     while let callback = takeNext() { callback.run() }
   }
 

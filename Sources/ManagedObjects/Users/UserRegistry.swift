@@ -27,17 +27,25 @@ final class UserRegistry: Sendable {
   /// Runs a callback of a user that has nothing under way, here and now, as one that was posted would be.
   /// - Returns: false: it has, or this thread is inside a callback; nothing was run.
   func runAtOnce(for user: AnyObject, _ callback: () -> Void) -> Bool {
-    let key = ObjectIdentifier(user)
-    let desk = desks.withLock { desks -> UserDesk? in
+    var hasRun = false
+    _ = trampoline.runAtOnce {
+      guard let desk = openRunning(ObjectIdentifier(user)) else { return }
+      callback()
+      desk.callbacks.runWaiting()
+      desk.closeIfIdle()
+      hasRun = true
+    }
+    return hasRun
+  }
+
+  /// A desk whose queue runs a callback from the beginning, so that nobody closes it before. nil: there is one.
+  private func openRunning(_ key: ObjectIdentifier) -> UserDesk? {
+    desks.withLock { desks in
       guard desks[key] == nil else { return nil }
-      let desk = UserDesk(key, self)
+      let desk = UserDesk(key, self, isRunning: true)
       desks[key] = desk
       return desk
     }
-    guard let desk else { return false }
-    let hasRun = desk.callbacks.runAtOnce(callback)
-    desk.closeIfIdle()
-    return hasRun
   }
 
   /// The user's request of now; never that of a dead user of the same identity.
@@ -91,10 +99,10 @@ final class UserDesk: Sendable {
   private let registry: UserRegistry
   private let state = Lock(State())
 
-  fileprivate init(_ key: ObjectIdentifier, _ registry: UserRegistry) {
+  fileprivate init(_ key: ObjectIdentifier, _ registry: UserRegistry, isRunning: Bool = false) {
     self.key = key
     self.registry = registry
-    callbacks = CallbackQueue(registry.trampoline)
+    callbacks = CallbackQueue(registry.trampoline, isRunning: isRunning)
   }
 
   var current: (any CancellableSeat)? { state.withLock { $0.seat } }

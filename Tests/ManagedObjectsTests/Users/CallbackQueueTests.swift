@@ -66,18 +66,13 @@ struct CallbackQueueTests {
     #expect(try log.wait(2) == [1, 2])
   }
 
-  @Test func `at once means now or not at all, and what is posted meanwhile runs after it, before that returns`() {
-    let hasRun = queue.runAtOnce {
-      post(2, .direct, here: true)
-      #expect(!queue.isIdle && !queue.runAtOnce { log.append(0) })
-      log.append(1)
-    }
-    #expect(hasRun && queue.isIdle && log.elements == [1, 2])
-    post(3, later)
-    #expect(!queue.runAtOnce { log.append(0) }, "another waits for its thread")
-    jobs.elements[0]()
-    #expect(queue.runAtOnce { log.append(4) })
-    #expect(log.elements == [1, 2, 3, 4])
+  @Test func `what is posted to a queue that was made while a callback runs waits for its end`() {
+    let queue = CallbackQueue(Trampoline(), isRunning: true)
+    queue.post(.direct, here: true) { [log] in log.append(1) }
+    queue.post(later, here: false) { [log] in log.append(2) }
+    #expect(!queue.isIdle && log.elements.isEmpty && jobs.elements.isEmpty)
+    queue.runWaiting()
+    #expect(queue.isIdle && log.elements == [1, 2])
   }
 
   @Test func `callbacks from eight threads never overlap, and none is lost`() throws {
