@@ -4,7 +4,7 @@ internal import FoundationEssentials
 ///
 /// What an async function may need after an `await`, and all that the optimiser has moved into it, stands in its task's
 /// memory meanwhile, for each request that waits. So those that call `begin` await nothing else, what comes before and
-/// after is not inlined into them, and they hold one reference: their frames then fit into the first kilobyte of a task.
+/// after is not inlined into them, and they hold one reference: their frames together are some five hundred bytes.
 extension Core {
   /// An async call that has asked.
   enum Begun<Object: Sendable>: Sendable {
@@ -47,7 +47,7 @@ extension Core {
     return seat
   }
 
-  /// How it ended. A part of whoever calls it, since a frame of its own would be a tenth of that kilobyte.
+  /// How it ended. A part of whoever calls it, since a frame of its own would be a fifth of those bytes.
   @inline(__always) nonisolated(nonsending) func end(of seat: AwaitedSeat) async -> AwaitedEnding.Told {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in seat.wait(continuation) }
