@@ -1,7 +1,8 @@
 /// The users that have a request under way, by identity: which request each has now, and its callback queue.
 ///
 /// An identity may be reused after its user died, so what is found is compared before it is changed. A user's desk
-/// stays until its last callback has returned: whoever manages it meanwhile, on whatever thread, gets the same queue.
+/// stays until its last callback has returned, and until every request that was made there has ended, the superseded ones
+/// too: whoever manages it meanwhile, on whatever thread, gets the same queue.
 final class UserRegistry: Sendable {
   let trampoline = Trampoline()
   private let desks = Lock<[ObjectIdentifier: UserDesk]>([:])
@@ -32,17 +33,17 @@ final class UserRegistry: Sendable {
       guard let desk = openRunning(ObjectIdentifier(user)) else { return }
       callback()
       desk.callbacks.runWaiting()
-      desk.closeIfIdle()
+      desk.leave()
       hasRun = true
     }
     return hasRun
   }
 
-  /// A desk whose queue runs a callback from the beginning, so that nobody closes it before. nil: there is one.
+  /// A desk whose queue runs a callback from the beginning, for one who leaves it afterwards. nil: there is one.
   private func openRunning(_ key: ObjectIdentifier) -> UserDesk? {
     desks.withLock { desks in
       guard desks[key] == nil else { return nil }
-      let desk = UserDesk(key, self, isRunning: true)
+      let desk = UserDesk(runningFor: key, self)
       desks[key] = desk
       return desk
     }
@@ -82,6 +83,8 @@ final class UserRegistry: Sendable {
 final class UserDesk: Sendable {
   private struct State: Sendable {
     var seat: (any CancellableSeat)?
+    /// How many were here whose callback has not returned: the seat, superseded ones, one that is told at once.
+    var present = 0
     /// The last request ended with a stale object, and this waits for what the refresh brings.
     var update: (any Seat)?
     /// Removed from the registry: nobody may sit down here any more.
@@ -97,12 +100,20 @@ final class UserDesk: Sendable {
   let callbacks: CallbackQueue
   fileprivate let key: ObjectIdentifier
   private let registry: UserRegistry
-  private let state = Lock(State())
+  private let state: Lock<State>
 
-  fileprivate init(_ key: ObjectIdentifier, _ registry: UserRegistry, isRunning: Bool = false) {
+  fileprivate init(_ key: ObjectIdentifier, _ registry: UserRegistry) {
     self.key = key
     self.registry = registry
-    callbacks = CallbackQueue(registry.trampoline, isRunning: isRunning)
+    callbacks = CallbackQueue(registry.trampoline)
+    state = Lock(State())
+  }
+
+  fileprivate init(runningFor key: ObjectIdentifier, _ registry: UserRegistry) {
+    self.key = key
+    self.registry = registry
+    callbacks = CallbackQueue(registry.trampoline, isRunning: true)
+    state = Lock(State(present: 1))
   }
 
   var current: (any CancellableSeat)? { state.withLock { $0.seat } }
@@ -114,6 +125,7 @@ final class UserDesk: Sendable {
       let former = Former(seat: state.seat, update: state.update)
       state.seat = seat
       state.update = nil
+      state.present += 1
       return former
     }
   }
@@ -157,15 +169,20 @@ final class UserDesk: Sendable {
     withExtendedLifetime(old) {}
   }
 
-  /// After a callback has returned.
-  func closeIfUnused() { close { true } }
+  /// A seat's callback has returned, or there never will be one. Once for each.
+  func leave() { close { $0.present -= 1 } }
+
+  /// After the callback of an update has returned.
+  func closeIfUnused() { close { _ in } }
 
   /// Outside of any callback: one that runs just now closes the desk itself.
-  func closeIfIdle() { close { callbacks.isIdle } }
+  func closeIfIdle() { if callbacks.isIdle { close { _ in } } }
 
-  private func close(if mayClose: () -> Bool) {
+  /// Unless somebody is there, or is yet to be told something.
+  private func close(after change: (inout State) -> Void) {
     let isUnused = state.withLock { state in
-      guard state.seat == nil, state.update == nil, mayClose() else { return false }
+      change(&state)
+      guard state.present == 0, state.update == nil, !state.isClosed else { return false }
       state.isClosed = true
       return true
     }

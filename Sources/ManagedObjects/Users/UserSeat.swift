@@ -134,7 +134,7 @@ final class UserSeat<User: ManagedUser>: CancellableSeat {
     guard let ending = ending.withLock({ $0.take() }) else { return }
     desk.vacate(self)
     user?.ended(Ending(request: request, outcome: outcome(ending)))
-    desk.closeIfUnused()
+    desk.leave()
   }
 
   private func abandon() {
@@ -142,8 +142,9 @@ final class UserSeat<User: ManagedUser>: CancellableSeat {
       _ = ending.set(.cancelled(.left))
       return ending.take()
     }
+    guard let old else { return }
     withExtendedLifetime(old) { desk.vacate(self) }
-    desk.closeIfUnused()
+    desk.leave()
   }
 
   private func outcome(_ ending: SeatEnding) -> Ending<User.Object>.Outcome {

@@ -30,7 +30,7 @@ struct HitTests {
     #expect(manager.peek(ObjectRequest("http://example.com/a%20b"), decodedBy: .data) == nil)
   }
 
-  @Test func `a user managed by eight threads at once is told once for each`() async throws {
+  @Test func `a user managed by eight threads at once is told once for each, and by one at a time`() async throws {
     let manager = Self.manager()
     let user = CountingUser()
     let request = ObjectRequest("http://example.com/a")
@@ -44,6 +44,7 @@ struct HitTests {
     }
     #expect(try await done.wait(8).count == 8)
     #expect(try await user.ended.wait(4000).count == 4000)
+    #expect(user.most == 1)
     #expect(manager.liveHandlers.isEmpty && !manager.leave(user))
   }
 
@@ -63,12 +64,24 @@ struct HitTests {
   }
 }
 
+/// How often it was told, and by how many at once.
 private final class CountingUser: ManagedUser {
   let ended = Collector<Int>()
+  private let running = Lock((now: 0, most: 0))
+
+  var most: Int { running.withLock { $0.most } }
 
   var representation: Representation { ObjectDecoder<String>.text.representation }
   func readyFromLoaded(_ loaded: Loaded) throws -> String { "" }
-  func ended(_ ending: Ending<String>) { ended.append(1) }
+
+  func ended(_ ending: Ending<String>) {
+    running.withLock {
+      $0.now += 1
+      $0.most = max($0.most, $0.now)
+    }
+    ended.append(1)
+    running.withLock { $0.now -= 1 }
+  }
 }
 
 private final class CallingUser: ManagedUser {
