@@ -47,8 +47,8 @@ extension Core {
     return seat
   }
 
-  /// How it ended. A part of whoever calls it, since a frame of its own would be a fifth of those bytes.
-  @inline(__always) nonisolated(nonsending) func end(of seat: AwaitedSeat) async -> AwaitedEnding.Told {
+  /// How it ended.
+  nonisolated(nonsending) func end(of seat: AwaitedSeat) async -> AwaitedEnding.Told {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in seat.wait(continuation) }
     } onCancel: {

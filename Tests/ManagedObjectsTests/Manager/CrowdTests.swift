@@ -26,7 +26,7 @@ struct CrowdTests {
     async let first = manager.data(for: ObjectRequest("mem:held"))
     try await loader.waitForStarts(1)
     async let errors = manager.prefetch((0..<20_000).map { ObjectRequest("mem:\($0)") })
-    try await until("all wait") { manager.statistics.waitingHandlers == 20_000 }
+    try await until("all wait", seconds: 60) { manager.statistics.waitingHandlers == 20_000 }
     // On a thread with a small stack, as all but the first are.
     DispatchQueue(label: "answer").async { loader.answer("mem:held", "first") }
     #expect(try await first == Data("first".utf8))
