@@ -147,8 +147,9 @@ extension FileStore {
       let info = try? fileSystem.info(of: file), info.kind == .file
     else { return }
     let age = time.wallNow - WallTime(milliseconds: info.modified / 1_000_000)
-    // A date in the future says nothing of its age: the lock alone decides.
-    guard age < .zero || age >= limits.graceForLeftovers else { return }
+    // A date far in the future says nothing of its age: the lock alone decides. One a little ahead is that of a new file, by
+    // another clock than ours, and its writer may not have come to lock it.
+    guard age < .zero - TrimRule.tolerance || age >= limits.graceForLeftovers else { return }
     guard (try? fileSystem.lock(file, isShared: false)) == true else { return }
     try? fileSystem.remove(path, in: folder.root)
   }

@@ -106,6 +106,22 @@ struct FileCacheSharingTests {
     #expect(folder.leftovers.isEmpty)
   }
 
+  @Test(arguments: FileCacheTests.Kind.allCases)
+  func `a file that a writer has just made on a machine whose clock is a little ahead is not swept before it is locked`(
+    kind: FileCacheTests.Kind
+  ) throws {
+    let folder = CacheFolder()
+    let cache = try kind.open(folder, CacheFolder.limits())
+    try cache.put(key("k"), body(100))
+    mkdir(folder.full("temp"), 0o700)
+    let (new, dead) = ("temp/t" + String(repeating: "0", count: 32), "temp/t" + String(repeating: "1", count: 32))
+    for path in [new, dead] { #expect(FileManager.default.createFile(atPath: folder.full(path), contents: body(100))) }
+    try folder.age(new, by: .seconds(-5))
+    try folder.age(dead, by: .seconds(-86_400))
+    for _ in 0..<10 { _ = try cache.trim(budget: .seconds(10)) }
+    #expect(folder.leftovers == [new])
+  }
+
   @Test func `the same secret is found by every instance`() throws {
     let folder = CacheFolder()
     let secret = try folder.fileCache().secret()
