@@ -196,7 +196,7 @@ extension Core {
   private func isKnownFresh(_ ready: ReadyObject, _ freshness: Freshness) -> Bool {
     switch freshness {
     case .http:
-      let now = time.wallNow
+      let now = time.wallLately
       return ready.facts.responseTime <= now && now < ready.freshUntil
     case .immutable: return !ready.facts.isInvalidated && !ready.facts.head.fields.contains("Vary")
     case .ttl: return false
