@@ -1,7 +1,8 @@
 import CurlFloor
 import ManagedObjects
 
-/// The crowd of `CrowdCandidate` alone: each task waits for nothing but its being cancelled, and throws then. What the language takes for it.
+/// The crowd of `CrowdCandidate` alone: each task waits for nothing but its being cancelled, and throws then. What the
+/// language takes for it.
 struct BareCrowd {
   private let running = 64
   private let count: Int
@@ -47,13 +48,7 @@ struct BareCrowd {
     }
   }
 
-  private func settle(_ count: Int) async throws {
-    for _ in 0..<3000 {
-      if asked.value == count { return try await Task.sleep(for: .milliseconds(50)) }
-      try await Task.sleep(for: .milliseconds(5))
-    }
-    throw Wrong("not all tasks came to wait")
-  }
+  private func settle(_ count: Int) async throws { try await CrowdCandidate.settle { asked.value == count } }
 
   private final class Count: Sendable {
     private let count = Lock(0)

@@ -64,16 +64,21 @@ struct CrowdCandidate {
     guard await task.value == requests else { throw Wrong("a request that was cancelled ended otherwise") }
   }
 
-  /// Until all have asked, and the transfers that may run have begun. Sleeps, since statistics cannot be awaited and a
-  /// busy wait would be counted as the manager's work; the last sleep lets those that were just begun send their request.
+  /// Until all have asked, and the transfers that may run have begun.
   private func settle(_ asked: Int) async throws {
-    for _ in 0..<3000 {
+    try await Self.settle {
       let now = manager.statistics
-      if now.runningTransfers == running, now.liveHandlers + now.waitingHandlers == asked {
-        return try await Task.sleep(for: .milliseconds(50))
-      }
+      return now.runningTransfers == running && now.liveHandlers + now.waitingHandlers == asked
+    }
+  }
+
+  /// Sleeps, since counts cannot be awaited and a busy wait would be measured too; the last sleep lets those that were just
+  /// begun send their request, or come to wait.
+  static func settle(_ isSettled: () -> Bool) async throws {
+    for _ in 0..<3000 {
+      if isSettled() { return try await Task.sleep(for: .milliseconds(50)) }
       try await Task.sleep(for: .milliseconds(5))
     }
-    throw Wrong("not all requests came to wait: \(manager.statistics)")
+    throw Wrong("not all came to wait")
   }
 }
