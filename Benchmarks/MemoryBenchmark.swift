@@ -47,7 +47,7 @@ struct MemoryBenchmark {
       report.candidates += figures
     }
     manager.shutdown()
-    if options.only == nil { report.scores += try await HitCost(rounds: rounds).scores() }
+    if options.wants("Fresh hit") { report.scores += try await HitCost(rounds: rounds).scores() }
     try options.write(report.table, report)
     if let chart = options.chart { try Chart(title: report.title, scores: report.scores).draw(to: chart) }
   }

@@ -61,7 +61,9 @@ struct BenchmarkArguments {
     }
   }
 
-  func wants(_ contest: Contest) -> Bool { only.map { contest.name.contains($0) } ?? true }
+  func wants(_ contest: Contest) -> Bool { wants(contest.name) }
+
+  func wants(_ name: String) -> Bool { only.map { name.contains($0) } ?? true }
 }
 
 let arguments = CommandLine.arguments.dropFirst()

@@ -188,7 +188,7 @@ extension Core {
     if isPlain, isKnownFresh(ready, key.freshness) { return .fresh }
     let decision = judge(ready.facts, key)
     guard case .fresh = decision.verdict else { return nil }
-    if isPlain, key.freshness == .http { ready.freshUntil = FreshnessRule.end(of: ready.facts) }
+    if let end = decision.freshUntil { ready.freshUntil = end }
     return decision.reason
   }
 

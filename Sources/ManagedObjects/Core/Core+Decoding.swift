@@ -55,8 +55,9 @@ extension Core {
   /// In memory before anybody is told: whoever asks between finds it there or joins.
   private func keep(_ object: DecodedObject, _ job: DecodeJob, _ key: MemoryKey) {
     guard job.body.mayKeep, let cost = object.cost else { return }
-    memory.insert(
-      ReadyObject(box: object.box, facts: job.body.facts, count: job.body.loaded.count), for: key, cost: cost)
+    let ready = ReadyObject(
+      box: object.box, facts: job.body.facts, count: job.body.loaded.count, freshUntil: job.body.freshUntil)
+    memory.insert(ready, for: key, cost: cost)
   }
 
   private func decoded(_ job: DecodeJob, _ result: Result<DecodedObject, ObjectError>, decodes: Int = 0) {

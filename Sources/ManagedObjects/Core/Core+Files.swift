@@ -75,7 +75,7 @@ extension Core {
     let facts = lease.facts
     let decision = judge(facts, key, isSuspect: isSuspect(key))
     switch decision.verdict {
-    case .fresh: return .usable(stored(lease, key, decision.reason))
+    case .fresh: return .usable(stored(lease, key, decision.reason, freshUntil: decision.freshUntil))
     case .stale where mayServeStale(facts, key): return .usable(stored(lease, key, .staleWhileRevalidate))
     case .stale(let conditions):
       guard key.mode != .onlyIfCached else { return .nothing(decision.reason) }
@@ -85,9 +85,12 @@ extension Core {
     }
   }
 
-  private func stored(_ lease: any EntryLease, _ key: HandlerKey, _ reason: AnswerReason) -> LoadedBody {
+  private func stored(
+    _ lease: any EntryLease, _ key: HandlerKey, _ reason: AnswerReason, freshUntil: WallTime? = nil
+  ) -> LoadedBody {
     let loaded = Loaded(id: key.id, head: lease.facts.head, source: reason.storedSource, body: .lease(lease))
-    return LoadedBody(loaded: loaded, facts: lease.facts, mayKeep: true, hasBytes: true, reason: reason)
+    return LoadedBody(
+      loaded: loaded, facts: lease.facts, mayKeep: true, hasBytes: true, reason: reason, freshUntil: freshUntil)
   }
 
   func judge(_ facts: EntryFacts, _ key: HandlerKey, isSuspect: Bool = false) -> ReuseRule.Decision {

@@ -94,10 +94,12 @@ final class LoadedBody: Sendable {
   /// Length of the body whose bytes are gone.
   let lostCount: Int
   let reason: AnswerReason
+  /// `ReuseRule.Decision.freshUntil`; nil: not judged.
+  let freshUntil: WallTime?
 
   init(
     loaded: Loaded, facts: EntryFacts, mayKeep: Bool, hasBytes: Bool, lostCount: Int = 0,
-    reason: AnswerReason = .absent
+    reason: AnswerReason = .absent, freshUntil: WallTime? = nil
   ) {
     self.loaded = loaded
     self.facts = facts
@@ -105,6 +107,7 @@ final class LoadedBody: Sendable {
     self.hasBytes = hasBytes
     self.lostCount = lostCount
     self.reason = reason
+    self.freshUntil = freshUntil
   }
 
   /// It is stale, and a load in the background asks for a newer one.

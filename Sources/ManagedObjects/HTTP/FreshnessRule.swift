@@ -7,11 +7,6 @@ package enum FreshnessRule {
     return initialAge(of: facts) + (now - facts.responseTime)
   }
 
-  /// The moment at which its age reaches its lifetime.
-  package static func end(of facts: EntryFacts) -> WallTime {
-    facts.responseTime + (lifetime(of: facts) - initialAge(of: facts))
-  }
-
   /// corrected_initial_age: how old it was when it came.
   private static func initialAge(of facts: EntryFacts) -> Duration {
     let received = ageField(facts.head.fields)

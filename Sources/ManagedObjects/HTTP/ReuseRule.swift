@@ -22,10 +22,14 @@ package enum ReuseRule {
   package struct Decision: Hashable, Sendable {
     package let verdict: Verdict
     package let reason: AnswerReason
+    /// Until when every request that asks nothing special gets this decision by HTTP's rules; nil: it has to be asked for
+    /// each time.
+    package let freshUntil: WallTime?
 
-    init(_ verdict: Verdict, _ reason: AnswerReason) {
+    init(_ verdict: Verdict, _ reason: AnswerReason, freshUntil: WallTime? = nil) {
       self.verdict = verdict
       self.reason = reason
+      self.freshUntil = freshUntil
     }
   }
 
@@ -42,7 +46,7 @@ package enum ReuseRule {
     guard matches(facts, fields: fields, freshness: freshness, secrets: secrets) else {
       return Decision(.unusable, .varies)
     }
-    let standing = standing(facts, CacheControl(mode == .noCache ? [:] : fields), freshness, now)
+    let (standing, end) = standing(facts, CacheControl(mode == .noCache ? [:] : fields), freshness, now)
     if mode == .onlyIfCached { return Decision(.fresh, standing == .fresh ? .fresh : .staleAllowed) }
     if isSuspect { return stale(facts, .undecodable) }
     switch (mode, standing) {
@@ -50,7 +54,7 @@ package enum ReuseRule {
     case (.noCache, .fresh) where freshness == .http && CacheControl(facts.head.fields).isImmutable:
       return Decision(.fresh, .fresh)
     case (.noCache, _): return stale(facts, .noCache)
-    case (_, .fresh), (_, .staleAllowed): return Decision(.fresh, standing)
+    case (_, .fresh), (_, .staleAllowed): return Decision(.fresh, standing, freshUntil: fields.isEmpty ? end : nil)
     default: return stale(facts, standing)
     }
   }
@@ -67,30 +71,32 @@ package enum ReuseRule {
       || freshness != .http && VaryRule.names(of: facts.head) == nil
   }
 
-  /// `.fresh`, `.staleAllowed`, or what is to be said against it.
+  /// `.fresh` and until when, if HTTP says so; `.staleAllowed`, or what is to be said against it.
+  private typealias Standing = (reason: AnswerReason, end: WallTime?)
+
   private static func standing(
     _ facts: EntryFacts, _ asked: CacheControl, _ freshness: Freshness, _ now: WallTime
-  ) -> AnswerReason {
-    if facts.isInvalidated { return .invalidated }
+  ) -> Standing {
+    if facts.isInvalidated { return (.invalidated, nil) }
     switch freshness {
-    case .immutable: return .fresh
+    case .immutable: return (.fresh, nil)
     case .ttl(let time):
-      guard facts.responseTime <= now else { return .clock }
-      return now - facts.responseTime < time ? .fresh : .expired
+      guard facts.responseTime <= now else { return (.clock, nil) }
+      return (now - facts.responseTime < time ? .fresh : .expired, nil)
     case .http: return standing(facts, asked, now)
     }
   }
 
   /// Section 4.2, and what the request asks for (section 5.2.1).
-  private static func standing(_ facts: EntryFacts, _ asked: CacheControl, _ now: WallTime) -> AnswerReason {
+  private static func standing(_ facts: EntryFacts, _ asked: CacheControl, _ now: WallTime) -> Standing {
     let control = CacheControl(facts.head.fields)
-    if control.noCache || asked.noCache || asked.maxAge == .zero { return .noCache }
-    guard let age = FreshnessRule.age(of: facts, at: now) else { return .clock }
-    if let maxAge = asked.maxAge, age > maxAge { return .expired }
+    if control.noCache || asked.noCache || asked.maxAge == .zero { return (.noCache, nil) }
+    guard let age = FreshnessRule.age(of: facts, at: now) else { return (.clock, nil) }
+    if let maxAge = asked.maxAge, age > maxAge { return (.expired, nil) }
     let left = FreshnessRule.grant(of: facts, control).lifetime - age
-    if left > (asked.minFresh ?? .zero) { return .fresh }
-    guard let maxStale = asked.maxStale, asked.minFresh == nil, !control.mustRevalidate else { return .expired }
-    return .zero - left <= maxStale ? .staleAllowed : .expired
+    if left > (asked.minFresh ?? .zero) { return (.fresh, now + left) }
+    guard let maxStale = asked.maxStale, asked.minFresh == nil, !control.mustRevalidate else { return (.expired, nil) }
+    return (.zero - left <= maxStale ? .staleAllowed : .expired, nil)
   }
 
   /// Section 4.3.1. Only a success is validated: for other statuses a server does not evaluate conditions

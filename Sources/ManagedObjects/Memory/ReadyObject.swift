@@ -11,14 +11,14 @@ package final class ReadyObject: Sendable {
   /// Length of the body in bytes.
   package let count: Int
 
-  package init(box: any ObjectBoxing, facts: EntryFacts, count: Int) {
+  package init(box: any ObjectBoxing, facts: EntryFacts, count: Int, freshUntil: WallTime? = nil) {
     self.box = box
     self.facts = facts
     self.count = count
+    if let freshUntil { self.freshUntil = freshUntil }
   }
 
-  /// Where it was found fresh for a request that asks nothing special, the end of that time: a note of what `facts` say,
-  /// for whoever judges it next. It is not found out here.
+  /// `ReuseRule.Decision.freshUntil`, for whoever judges it next. It is not found out here.
   var freshUntil: WallTime {
     get { WallTime(milliseconds: freshUntilMilliseconds.load(ordering: .relaxed)) }
     set { freshUntilMilliseconds.store(newValue.milliseconds, ordering: .relaxed) }

@@ -63,15 +63,17 @@ private func after(_ seconds: Double) -> WallTime { received + .seconds(seconds)
       ["Expires": "Sun, 06 Nov 1994 09:00:00 GMT"],
       ["Date": date, "Last-Modified": "Sat, 05 Nov 1994 08:49:37 GMT"], ["Cache-Control": "max-age=60", "Date": date],
     ] as [HeaderFields])
-  func `it is fresh until its end, and not then`(fields: HeaderFields) {
+  func `it is fresh until its end, and not then`(fields: HeaderFields) throws {
     let facts = facts(fields, requestTime: after(-0.25), responseTime: after(0.5))
-    func verdict(_ now: WallTime) -> ReuseRule.Verdict {
-      ReuseRule.decide(facts, fields: [:], mode: .standard, freshness: .http, now: now).verdict
+    func decision(_ now: WallTime) -> ReuseRule.Decision {
+      ReuseRule.decide(facts, fields: [:], mode: .standard, freshness: .http, now: now)
     }
-    let end = FreshnessRule.end(of: facts)
+    let end = try #require(decision(facts.responseTime).freshUntil)
     #expect(end > facts.responseTime)
-    #expect(verdict(end + .milliseconds(-1)) == .fresh)
-    #expect(verdict(end) != .fresh)
+    #expect(decision(end + .milliseconds(-1)).freshUntil == end)
+    #expect(decision(end + .milliseconds(-1)).verdict == .fresh)
+    #expect(decision(end).verdict != .fresh)
+    #expect(decision(end).freshUntil == nil)
   }
 
   @Test func `max-age is the lifetime, before Expires, and s-maxage is for others`() {
