@@ -35,6 +35,16 @@ extension Check {
       }
       try expect(try cache.statistics().entries == keys.count, "\(try cache.statistics().entries) of \(keys.count)")
     },
+    Check("that errors may be held is said before the first of them is found") { room in
+      let cache = try room.open()
+      let key = EntryKey(ObjectID("a"), kind: .error)
+      try expect(cache.mayHold(.good), "says that there are no good entries")
+      let isSure = !cache.mayHold(.error)
+      if isSure { try expect(try cache.lookUp(key) == nil, "holds an error and denies it") }
+      try cache.put(key, Data("gone".utf8))
+      try expect(cache.mayHold(.error), "denies the error that was put")
+      try expect(try room.open().mayHold(.error), "denies the error that another instance put")
+    },
     Check("a body is read in parts as it is in whole") { room in
       let cache = try room.open()
       for size in [1000, 3 << 20] {

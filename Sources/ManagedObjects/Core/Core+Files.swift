@@ -47,7 +47,7 @@ extension Core {
 
   /// A stored error, while it is fresh; asked for where no success is.
   private func failure(_ key: HandlerKey, in backend: any CacheBackend) throws -> ObjectError? {
-    guard key.freshness == .http, key.mode == .standard else { return nil }
+    guard key.freshness == .http, key.mode == .standard, backend.mayHold(.error) else { return nil }
     for (_, lease) in try answers(to: key, .error, in: backend).all {
       guard case .fresh = judge(lease.facts, key).verdict else { continue }
       let head = lease.facts.head
@@ -153,12 +153,12 @@ extension Core {
     case .memory(let data):
       if let backend, mayStore {
         put(data, facts, job.key, in: backend)
-        forgetError(job.key, in: backend)
       }
       kept = .memory(data)
     case .pending(let entry):
       do throws(ObjectError) { kept = try commit(entry, facts, job.key) } catch { return .failure(error) }
     }
+    if let backend, mayStore { forgetError(job.key, in: backend) }
     let loaded = Loaded(id: job.key.id, head: head, source: .network, body: kept)
     let reason = StoreRule.reason(
       job.reason, head: head, requestFields: job.key.fields, freshness: job.key.freshness)
@@ -244,6 +244,7 @@ extension Core {
       guard isComplete else { return lostBase(job) }
       body = .memory(Data())
     }
+    if let backend, mayStore { forgetError(job.key, in: backend) }
     let loaded = Loaded(id: job.key.id, head: facts.head, source: .revalidated, body: body)
     let hasBytes = base.lease != nil
     stored(

@@ -303,7 +303,9 @@ extension Core {
     memory.updateFacts(
       where: { $0.id == job.key.id && $0.scope == job.key.scope },
       to: { $0.generation == facts.generation ? facts : $0 })
-    do { try backend?.update(entry, facts: facts) } catch { cacheFailed(job.key.id, ObjectError(cacheFault: error)) }
+    guard let backend else { return }
+    do { try backend.update(entry, facts: facts) } catch { cacheFailed(job.key.id, ObjectError(cacheFault: error)) }
+    forgetError(job.key, in: backend)
   }
 
   private func taken(
@@ -358,19 +360,21 @@ extension Core {
     let facts = EntryFacts(
       head: StoreRule.stored(head), requestTime: times.request, responseTime: times.response,
       varying: StoreRule.varying(head: head, requestFields: job.key.fields, secrets: secrets))
+    let kind = storedKind(head, job)
+    let kept: Loaded.Body
     switch body {
-    case .pending(let entry): return try commit(entry, facts, job.key)
+    case .pending(let entry): kept = try commit(entry, facts, job.key)
     case .memory(let data):
-      guard let backend, let kind = storedKind(head, job) else { return .memory(data) }
-      put(data, facts, job.key, kind, in: backend)
-      if kind == .good { forgetError(job.key, in: backend) }
-      return .memory(data)
+      if let backend, let kind { put(data, facts, job.key, kind, in: backend) }
+      kept = .memory(data)
     }
+    if let backend, kind == .good { forgetError(job.key, in: backend) }
+    return kept
   }
 
   /// A success says that the error is over.
   func forgetError(_ key: HandlerKey, in backend: any CacheBackend) {
-    guard key.freshness == .http else { return }
+    guard key.freshness == .http, backend.mayHold(.error) else { return }
     do { try backend.remove(entryKey(key, in: backend, nil, .error)) } catch {
       cacheFailed(key.id, ObjectError(cacheFault: error))
     }

@@ -25,6 +25,9 @@ public protocol CacheBackend: AnyObject, Sendable {
   /// Whether `lookUp` would find it, without reading the body. Default: looks up.
   func contains(_ key: EntryKey) throws -> Bool
 
+  /// False: there is no entry of that kind, put there by whomever, so that none has to be looked for. Default: true.
+  func mayHold(_ kind: EntryKey.Kind) -> Bool
+
   /// New facts for the same body, after a 304. `facts.generation` names the body meant: where another one is stored
   /// by now, nothing changes. Default: writes the entry again.
   func update(_ key: EntryKey, facts: EntryFacts) throws

@@ -3,6 +3,8 @@ public import FoundationEssentials
 extension CacheBackend {
   public func contains(_ key: EntryKey) throws -> Bool { try lookUp(key) != nil }
 
+  public func mayHold(_ kind: EntryKey.Kind) -> Bool { true }
+
   public func update(_ key: EntryKey, facts: EntryFacts) throws {
     guard let old = try lookUp(key), old.facts.generation == facts.generation else { return }
     let body = try old.data()

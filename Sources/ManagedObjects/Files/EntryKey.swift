@@ -20,12 +20,19 @@ public struct EntryKey: Hashable, Sendable {
     self.scope = scope
     self.kind = kind
     self.variant = variant
-    var bytes: [UInt8] = [kind.rawValue, id.kind.rawValue]
-    for part in [id.namespace, id.name, scope, variant] {
-      let count = UInt32(truncatingIfNeeded: part.utf8.count)
-      for shift in stride(from: UInt32(0), to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(
+      18 + id.namespace.utf8.count + id.name.utf8.count + scope.utf8.count + variant.utf8.count)
+    bytes.append(kind.rawValue)
+    bytes.append(id.kind.rawValue)
+    func add(_ part: String) {
+      bytes.append(count: part.utf8.count)
       bytes.append(contentsOf: part.utf8)
     }
+    add(id.namespace)
+    add(id.name)
+    add(scope)
+    add(variant)
     digest = SHA256Digest(of: bytes)
   }
 

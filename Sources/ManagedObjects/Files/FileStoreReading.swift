@@ -148,6 +148,8 @@ extension FileStore {
     }
   }
 
+  func mayHold(_ kind: EntryKey.Kind) -> Bool { kind != .error || openFolder()?.counters.mayHoldErrors ?? true }
+
   // MARK: Healing
 
   /// Removes what is no good entry, unless it has been replaced since it was looked at.

@@ -1,7 +1,9 @@
 extension FileStore {
   func begin(_ key: EntryKey, expectedBytes: Int?) throws(ObjectError) -> EntryWriter {
     if let expectedBytes { try checkSize(expectedBytes) }
-    return EntryWriter(FileEntryWriter(key, store: self, folder: try folderForWriting()))
+    let folder = try folderForWriting()
+    if key.kind == .error { folder.counters.noteError() }
+    return EntryWriter(FileEntryWriter(key, store: self, folder: folder))
   }
 
   func checkSize(_ bytes: Int) throws(ObjectError) {

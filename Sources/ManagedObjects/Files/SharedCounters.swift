@@ -2,13 +2,13 @@ internal import CFiles
 
 /// How full each shard is, in memory that the processes which use the folder share. As 64-bit numbers of the machine:
 ///
-///     0  "MOcount2"                            4  shard that the next step of a trim begins with
+///     0  "MOcount3"                            4  shard that the next step of a trim begins with
 ///     1  number of shards                      5  age of the entry evicted last, ms; 0: none was yet
 ///     2  boot the counts are from              6  date of the oldest entry known, ms; 0: unknown
 ///     3  shards still to be counted again      7  when leftovers were last swept, ms
 ///     8  look-ups that hit                    10  entries evicted for the limits' sake
 ///     9  look-ups that missed                 11  entries found damaged and removed
-///    12  since when 8 to 11 are counted, ms    13 to 15  zero
+///    12  since when 8 to 11 are counted, ms   13  1: an error may be stored    14, 15  zero
 ///    16  entries of shard 0   17  its charged bytes    18  entries of shard 1 …
 ///
 /// What every look-up adds to, 8 and 9, stands in a cache line of its own, apart from what every look-up reads.
@@ -21,9 +21,9 @@ internal import CFiles
 @safe final class SharedCounters: Sendable {
   private enum Field: Int {
     case magic, shards, boot, uncounted, position, evictedAge, oldest, swept
-    case hits, misses, evicted, healed, since
+    case hits, misses, evicted, healed, since, errors
   }
-  private static let magic: Int64 = 0x3274_6E75_6F63_4F4D
+  private static let magic: Int64 = 0x3374_6E75_6F63_4F4D
   private static let fields = 16
 
   let shards: Int
@@ -48,6 +48,7 @@ internal import CFiles
       for at in 0..<(Self.fields + 2 * shards) { set(at, 0) }
       self[.oldest] = isNew ? now.milliseconds : 0
       self[.since] = now.milliseconds
+      self[.errors] = isNew ? 0 : 1
     }
     if !isKnown && !isNew || isKnown && self[.boot] != boot { self[.uncounted] = Int64(shards) }
     self[.boot] = boot
@@ -144,6 +145,14 @@ internal import CFiles
 
   func noteEviction(age: Duration) { self[.evictedAge] = max(1, age.wholeMilliseconds) }
   func noteOldest(_ time: WallTime) { self[.oldest] = time.milliseconds }
+
+  // MARK: Errors
+
+  /// False: no error was ever stored here. Errors are rare, and each request that loads would look for one.
+  var mayHoldErrors: Bool { !isShared || self[.errors] != 0 }
+
+  /// Before one is stored.
+  func noteError() { self[.errors] = 1 }
 
   // MARK: What became of look-ups
 

@@ -14,6 +14,7 @@ extension StoredCache {
   private var store: FileStore { core.store }
 
   public func lookUp(_ key: EntryKey) throws -> (any EntryLease)? { try store.lookUp(key) }
+  public func mayHold(_ kind: EntryKey.Kind) -> Bool { store.mayHold(kind) }
   public func contains(_ key: EntryKey) -> Bool { store.contains(key) }
   public func begin(_ key: EntryKey, expectedBytes: Int?) throws -> EntryWriter {
     try store.begin(key, expectedBytes: expectedBytes)

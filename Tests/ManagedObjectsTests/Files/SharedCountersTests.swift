@@ -5,11 +5,11 @@ import Testing
 @testable import ManagedObjects
 
 struct SharedCountersTests {
-  private func counters(_ folder: CacheFolder, shards: Int = 256) throws -> SharedCounters {
+  private func counters(_ folder: CacheFolder, shards: Int = 256, isNew: Bool = true) throws -> SharedCounters {
     try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
     let root = try folder.files.openFolder(at: folder.url.path)
     return SharedCounters(
-      in: root, shards: shards, fileSystem: folder.files, isNew: true, now: WallTime(seconds: 1000))
+      in: root, shards: shards, fileSystem: folder.files, isNew: isNew, now: WallTime(seconds: 1000))
   }
 
   @Test func `what one adds the other sees`() throws {
@@ -61,6 +61,16 @@ struct SharedCountersTests {
     try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
     try folder.overwrite("counters", body(5000))
     #expect(try counters(folder).total == SharedCounters.Count())
+  }
+
+  @Test func `that no error was ever stored is known to all, and in no folder of unknown past`() throws {
+    let folder = CacheFolder()
+    let first = try counters(folder)
+    let second = try counters(folder)
+    #expect(!first.mayHoldErrors && !second.mayHoldErrors)
+    second.noteError()
+    #expect(first.mayHoldErrors)
+    #expect(try counters(CacheFolder(), isNew: false).mayHoldErrors)
   }
 
   @Test func `what became of look-ups is counted for all`() throws {

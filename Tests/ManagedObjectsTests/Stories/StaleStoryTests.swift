@@ -91,16 +91,37 @@ struct StaleStoryTests {
     #expect(room.server.hits("/a") == 2)
   }
 
-  @Test func `a stored error is passed over by reload, and ended by a success`() async throws {
+  @Test("a stored error is passed over by reload, and ended by a success of any size", arguments: [4, 3 << 20])
+  func errorEndedBySuccess(count: Int) async throws {
+    let body = String(repeating: "b", count: count)
     room.server.on(
-      "/a", Reply(410, "", ["Cache-Control": "max-age=600"]), Reply("back", ["Cache-Control": "max-age=1"]))
+      "/a", Reply(410, "", ["Cache-Control": "max-age=600"]), Reply(body, ["Cache-Control": "max-age=1"]))
     let manager = try manager()
     #expect(await failure { try await answer(manager, "/a") }?.head?.status == 410)
     await manager.settle()
     var reload = room.request("/a")
     reload.mode = .reload
-    #expect(try await manager.object(for: reload, decodedBy: .text) == "back")
+    #expect(try await manager.object(for: reload, decodedBy: .text) == body)
     time.advance(by: .seconds(30))
-    #expect(try await answer(manager, "/a").object == "back")
+    #expect(try await answer(manager, "/a").object == body)
+  }
+
+  @Test func `a stored error is ended by a server that says the old answer is still good`() async throws {
+    let old: KeyValuePairs<String, String> = ["Cache-Control": "max-age=1", "ETag": "\"1\""]
+    room.server.on(
+      "/a", Reply("good", old), Reply(410, "", ["Cache-Control": "max-age=600"]), Reply(304, "", old),
+      Reply(304, "", old))
+    let manager = try manager()
+    #expect(try await answer(manager, "/a").object == "good")
+    time.advance(by: .seconds(2))
+    #expect(await failure { try await answer(manager, "/a") }?.head?.status == 410)
+    await manager.settle()
+    #expect(await failure { try await answer(manager, "/a") }?.head?.status == 410)
+    #expect(room.server.hits("/a") == 2)
+    var check = room.request("/a")
+    check.mode = .noCache
+    #expect(try await manager.object(for: check, decodedBy: .text) == "good")
+    time.advance(by: .seconds(2))
+    #expect(try await answer(manager, "/a").object == "good")
   }
 }
