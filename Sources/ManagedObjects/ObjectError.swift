@@ -58,6 +58,11 @@ public struct ObjectError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
+  /// The time of a request is over.
+  init(timeout: Duration) {
+    self.init(.timedOut, "The request was not answered within \(timeout); allow it more time, or try again.")
+  }
+
   public init(_ reason: CancelReason) {
     code = .cancelled
     message =

@@ -144,13 +144,11 @@ extension Core {
     }
   }
 
-  private func setDeadline(_ timeout: Duration?, _ seat: any Seat) {
+  func setDeadline(_ timeout: Duration?, _ seat: any Seat) {
     guard let timeout else { return }
     let id = seat.id
     let deadline = later(timeout) { core in
-      let error = ObjectError(
-        .timedOut, "The request was not answered within \(timeout); allow it more time, or try again.")
-      core.step { $0.expire(id, error, now: core.time.now) }
+      core.step { $0.expire(id, ObjectError(timeout: timeout), now: core.time.now) }
     }
     step { $0.setDeadline(deadline, for: id) }
   }
@@ -264,6 +262,7 @@ extension Core {
   func asked(_ request: ObjectRequest) throws(ObjectError) -> Asked {
     if let name = request.fields.refusedName { throw Self.refused(name) }
     let location = try location(naming: request)
+    let request = withCredentials(request, location)
     return Asked(
       key: handlerKey(request, Self.id(of: request, location)), location: location, locations: request.locations,
       priority: request.priority, whenFull: request.whenFull, timeout: request.timeout)
@@ -301,6 +300,17 @@ extension Core {
   private static func id(of request: ObjectRequest, _ location: URLRule.Location?) -> ObjectID {
     if let location { return ObjectID(location.key, kind: .url, namespace: request.namespace) }
     return ObjectID(request.oid ?? "", namespace: request.namespace)
+  }
+
+  /// Who is named in the URL gets answers of their own, as if the field had been given that libcurl makes of it. Not where
+  /// there are mirrors, which would be told as well.
+  private func withCredentials(_ request: ObjectRequest, _ location: URLRule.Location?) -> ObjectRequest {
+    guard let location, location.isHTTP, let userinfo = location.userinfo, request.locations.count == 1,
+      !request.fields.contains("Authorization")
+    else { return request }
+    var request = request
+    request.fields.append("Authorization", BasicCredentials.field(userinfo))
+    return request
   }
 
   private static func refused(_ name: String) -> ObjectError {

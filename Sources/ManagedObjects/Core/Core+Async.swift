@@ -143,37 +143,47 @@ extension Core {
     let key = try handlerKey(request)
     let backend = try requiredBackend()
     let now = time.wallNow
-    let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
-    forget(key, request)
+    let facts = facts(head, key, LoadTimes(request: now, response: now))
+    forget(key)
     try await changing { [self] in
-      var writer = try begin(key, head, expectedBytes: bytes.count, in: backend)
+      var writer = try begin(key, facts.head, expectedBytes: bytes.count, in: backend)
       try writer.append(bytes.bytes)
       _ = try writer.commit(facts)
+      forgetError(key, in: backend)
     }
-    forget(key, request)
+    forget(key)
   }
 
   nonisolated(nonsending) func invalidate(_ request: ObjectRequest) async throws(ObjectError) {
     let key = try handlerKey(request)
-    memory.updateFacts(where: { $0.id == key.id }, to: { $0.invalidated })
+    invalidateInMemory(key.id)
     guard let backend else { return }
     try await changing { [self] in
       try invalidate(key, in: backend)
     }
+    // Somebody may have taken it from the file in between.
+    invalidateInMemory(key.id)
+  }
+
+  /// What is in memory is asked about before it is used again, and what failed lately is asked for.
+  func invalidateInMemory(_ id: ObjectID) {
+    memory.invalidate(id)
+    forgetFailures { $0.id == id }
   }
 
   nonisolated(nonsending) func remove(_ request: ObjectRequest) async throws(ObjectError) {
     let key = try handlerKey(request)
-    forget(key, request)
+    forget(key)
     guard let backend else { return }
     try await changing { [self] in
       try remove(key, in: backend)
     }
-    forget(key, request)
+    forget(key)
   }
 
   nonisolated(nonsending) func remove(namespace: String) async throws(ObjectError) {
     memory.removeAll { $0.id.namespace == namespace }
+    forgetFailures { $0.id.namespace == namespace }
     guard let backend else { return }
     let judge: @Sendable (EntrySummary) -> EntryVerdict = { $0.key.id.namespace == namespace ? .remove : .keep }
     try await changing { try backend.forEach(judge) }
@@ -189,21 +199,21 @@ extension Core {
   }
 
   /// Memory and what failed lately must not answer for it any more.
-  private func forget(_ key: HandlerKey, _ request: ObjectRequest) {
-    memory.removeAll { $0.id == key.id }
+  private func forget(_ key: HandlerKey) {
+    memory.removeAll(of: key.id) { $0.id == key.id }
+    forgetFailures { $0.id == key.id }
+  }
+
+  /// Answers that failed, and bytes that could not be decoded.
+  private func forgetFailures(where fits: (CoreState.FailureKey) -> Bool) {
     step { state in
-      state.failures.forget(
-        CoreState.FailureKey(id: key.id, scope: key.scope, locations: request.locations))
+      state.failures.forget(where: fits)
+      state.suspects.clear(where: fits)
       return Few()
     }
   }
 
-  func forgetFailures() {
-    step { state in
-      state.failures.forgetAll()
-      return Few()
-    }
-  }
+  func forgetFailures() { forgetFailures { _ in true } }
 
   private func requiredBackend() throws(ObjectError) -> any CacheBackend {
     guard let backend else {

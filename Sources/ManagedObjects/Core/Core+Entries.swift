@@ -59,10 +59,13 @@ extension Core {
     let entry = entry(names, of: index, at: base, key)
     let writer = try backend.begin(entry, expectedBytes: expectedBytes)
     return EntryWriter(
-      VariantWriter(writer) { facts in
+      VariantWriter(writer) { [self] facts in
         var new = index
         new.note(names, entry.variant, tag: facts.head.fields["ETag"])
-        if new != known { try Self.write(new, isNew: known == nil, at: base, in: backend) }
+        // The answer is stored and good, whatever becomes of the way to it.
+        do { if new != known { try Self.write(new, isNew: known == nil, at: base, in: backend) } } catch {
+          cacheFailed(key.id, ObjectError(cacheFault: error))
+        }
       })
   }
 
@@ -145,9 +148,9 @@ extension Core {
 /// Writes an answer that varies: the answer first, then the index that leads to it.
 private final class VariantWriter: EntryWriting {
   private let answer: Lock<EntryWriter?>
-  private let note: @Sendable (EntryFacts) throws -> Void
+  private let note: @Sendable (EntryFacts) -> Void
 
-  init(_ answer: consuming sending EntryWriter, note: @escaping @Sendable (EntryFacts) throws -> Void) {
+  init(_ answer: consuming sending EntryWriter, note: @escaping @Sendable (EntryFacts) -> Void) {
     self.answer = Lock(answer)
     self.note = note
   }
@@ -156,7 +159,7 @@ private final class VariantWriter: EntryWriting {
 
   func commit(_ facts: EntryFacts) throws -> any EntryLease {
     let lease = try use { writer in try writer.commit(facts) }
-    try note(facts)
+    note(facts)
     return lease
   }
 

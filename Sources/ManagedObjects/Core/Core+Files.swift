@@ -25,20 +25,22 @@ extension Core {
     step { $0.lookedUp(handler, found, now: self.time.now) }
   }
 
-  /// What is fresh, else an error that is, else what is stale.
+  /// What is fresh, else an error that came after it and is, else what is stale. Of several that match the newest counts
+  /// (RFC 9111 section 4).
   func find(_ key: HandlerKey, in backend: any CacheBackend) -> CoreState.LookUp {
     do {
+      let recallCount = memory.recallCount(of: key.id)
       let answers = try answers(to: key, in: backend)
       var best = CoreState.LookUp.nothing(answers.missing)
-      for (entryKey, lease) in answers.all {
-        let found = judge(lease, entryKey, key)
-        switch (best, found) {
-        case (_, .usable(let body)) where !body.isBeingRefreshed: return found
-        case (.nothing, _), (.base, .usable): best = found
-        default: break
-        }
+      var newest: (any EntryLease)?
+      for (entryKey, lease) in answers.all.sorted(by: { $0.1.facts.responseTime > $1.1.facts.responseTime }) {
+        best = judge(lease, entryKey, key, recallCount)
+        if case .nothing = best { continue }
+        newest = lease
+        break
       }
-      return try failure(key, in: backend).map { .failed($0) } ?? best
+      if case .usable(let body) = best, !body.isBeingRefreshed { return best }
+      return try failure(key, after: newest, in: backend).map { .failed($0) } ?? best
     } catch {
       cacheFailed(key.id, ObjectError(cacheFault: error))
     }
@@ -46,20 +48,26 @@ extension Core {
   }
 
   /// A stored error, while it is fresh; asked for where no success is.
-  private func failure(_ key: HandlerKey, in backend: any CacheBackend) throws -> ObjectError? {
+  private func failure(
+    _ key: HandlerKey, after success: (any EntryLease)?, in backend: any CacheBackend
+  ) throws -> ObjectError? {
     guard key.freshness == .http, key.mode == .standard, backend.mayHold(.error) else { return nil }
     for (_, lease) in try answers(to: key, .error, in: backend).all {
-      guard case .fresh = judge(lease.facts, key).verdict else { continue }
-      let head = lease.facts.head
+      let facts = lease.facts
+      let head = facts.head
+      // A redirect is here because somebody wanted it as it is; all others follow it.
+      guard facts.responseTime >= success?.facts.responseTime ?? .distantPast, !RedirectRule.isRedirect(head),
+        case .fresh = judge(facts, key).verdict
+      else { continue }
       return ObjectError(
         .httpStatus, CoreState.message(head), head: head,
-        bodyStart: (try? lease.data().prefix(BodyIntake.limitStartBytes)) ?? Data())
+        bodyStart: (try? lease.data()).map { Data($0.prefix(ErrorBody.limitShownBytes)) } ?? Data())
     }
     return nil
   }
 
   /// An answer that is no success, kept beside a good one for as long as the server says.
-  func storeFailure(_ head: LoadHead, _ start: Data, _ job: AttemptJob) {
+  func storeFailure(_ head: LoadHead, _ body: Data, _ job: AttemptJob) {
     // What is tried again is no answer yet.
     guard let backend, !RetryRule.isRetried(status: head.status),
       StoreRule.mayStoreFailure(
@@ -68,15 +76,18 @@ extension Core {
     let facts = EntryFacts(
       head: StoreRule.stored(head), requestTime: time.wallNow, responseTime: time.wallNow,
       varying: StoreRule.varying(head: head, requestFields: job.key.fields, secrets: secrets))
-    filePool.run { [self] in put(start, facts, job.key, .error, in: backend) }
+    filePool.run { [self] in put(body, facts, job.key, .error, in: backend) }
   }
 
-  private func judge(_ lease: any EntryLease, _ entryKey: EntryKey, _ key: HandlerKey) -> CoreState.LookUp {
+  private func judge(
+    _ lease: any EntryLease, _ entryKey: EntryKey, _ key: HandlerKey, _ recallCount: UInt32
+  ) -> CoreState.LookUp {
     let facts = lease.facts
     let decision = judge(facts, key, isSuspect: isSuspect(key))
     switch decision.verdict {
-    case .fresh: return .usable(stored(lease, key, decision.reason, freshUntil: decision.freshUntil))
-    case .stale where mayServeStale(facts, key): return .usable(stored(lease, key, .staleWhileRevalidate))
+    case .fresh: return .usable(stored(lease, key, decision, recallCount))
+    case .stale where mayServeStale(facts, key):
+      return .usable(stored(lease, key, ReuseRule.Decision(.fresh, .staleWhileRevalidate), recallCount))
     case .stale(let conditions):
       guard key.mode != .onlyIfCached else { return .nothing(decision.reason) }
       return .base(
@@ -86,11 +97,13 @@ extension Core {
   }
 
   private func stored(
-    _ lease: any EntryLease, _ key: HandlerKey, _ reason: AnswerReason, freshUntil: WallTime? = nil
+    _ lease: any EntryLease, _ key: HandlerKey, _ decision: ReuseRule.Decision, _ recallCount: UInt32
   ) -> LoadedBody {
-    let loaded = Loaded(id: key.id, head: lease.facts.head, source: reason.storedSource, body: .lease(lease))
+    let source = decision.reason.storedSource
+    let loaded = Loaded(id: key.id, head: lease.facts.head, source: source, body: .lease(lease))
     return LoadedBody(
-      loaded: loaded, facts: lease.facts, mayKeep: true, hasBytes: true, reason: reason, freshUntil: freshUntil)
+      loaded: loaded, facts: lease.facts, mayKeep: true, hasBytes: true, reason: decision.reason,
+      freshUntil: decision.freshUntil, recallCount: recallCount)
   }
 
   func judge(_ facts: EntryFacts, _ key: HandlerKey, isSuspect: Bool = false) -> ReuseRule.Decision {
@@ -158,7 +171,8 @@ extension Core {
     case .pending(let entry):
       do throws(ObjectError) { kept = try commit(entry, facts, job.key) } catch { return .failure(error) }
     }
-    if let backend, mayStore { forgetError(job.key, in: backend) }
+    if let backend { forgetError(job.key, in: backend) }
+    if mayStore { memory.supersede(job.key.id, scope: job.key.scope, by: facts) }
     let loaded = Loaded(id: job.key.id, head: head, source: .network, body: kept)
     let reason = StoreRule.reason(
       job.reason, head: head, requestFields: job.key.fields, freshness: job.key.freshness)
@@ -178,13 +192,15 @@ extension Core {
     case .memory(let data): body = .memory(data)
     case .pending(let entry): body = try commit(entry, facts, key)
     }
+    let mayStore = mayStore(head, key)
+    if mayStore { memory.supersede(key.id, scope: key.scope, by: facts) }
     return LoadedBody(
-      loaded: Loaded(id: key.id, head: head, source: .network, body: body), facts: facts,
-      mayKeep: mayStore(head, key), hasBytes: true,
+      loaded: Loaded(id: key.id, head: head, source: .network, body: body), facts: facts, mayKeep: mayStore,
+      hasBytes: true,
       reason: StoreRule.reason(job.reason, head: head, requestFields: key.fields, freshness: key.freshness))
   }
 
-  private func facts(_ head: LoadHead, _ key: HandlerKey, _ times: LoadTimes) -> EntryFacts {
+  func facts(_ head: LoadHead, _ key: HandlerKey, _ times: LoadTimes) -> EntryFacts {
     EntryFacts(
       head: StoreRule.stored(head), requestTime: times.request, responseTime: times.response,
       varying: StoreRule.varying(head: head, requestFields: key.fields, secrets: secrets),
@@ -244,7 +260,7 @@ extension Core {
       guard isComplete else { return lostBase(job) }
       body = .memory(Data())
     }
-    if let backend, mayStore { forgetError(job.key, in: backend) }
+    if let backend { forgetError(job.key, in: backend) }
     let loaded = Loaded(id: job.key.id, head: facts.head, source: .revalidated, body: body)
     let hasBytes = base.lease != nil
     stored(
@@ -263,10 +279,18 @@ extension Core {
 
   /// Where a body may go while it arrives; nil: into memory only.
   func open(_ job: AttemptJob, _ head: LoadHead) -> BodyStore.Open? {
-    if let backend, mayStore(head, job.key) {
-      return { [self] expected in try begin(job.key, head, expectedBytes: expected, in: backend) }
+    let output = job.output
+    guard let backend, mayStore(head, job.key) else {
+      guard let output else { return nil }
+      return { _ in try output.begin() }
     }
-    guard let output = job.output else { return nil }
-    return { _ in try output.begin() }
+    return { [self] expected in
+      do { return try begin(job.key, head, expectedBytes: expected, in: backend) } catch {
+        // What the cache cannot take goes straight to its place: it may be too large for memory as well.
+        guard let output else { throw error }
+        cacheFailed(job.key.id, ObjectError(cacheFault: error))
+        return try output.begin()
+      }
+    }
   }
 }

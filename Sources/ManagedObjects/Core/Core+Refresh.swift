@@ -26,7 +26,11 @@ extension Core {
   }
 
   /// The manager's own seat, whoever else joins.
-  func begin(_ refresh: Refresh) { join(refresh, PrefetchSeat(makeSeatID()) { _ in }) }
+  func begin(_ refresh: Refresh) {
+    let seat = PrefetchSeat(makeSeatID()) { _ in }
+    join(refresh, seat)
+    setDeadline(policy.timeout, seat)
+  }
 
   /// Ends it with the stale object. Its place in the refresh is taken before, and the update comes after.
   func end(_ seat: any Seat, _ ending: SeatEnding, awaiting refresh: Refresh, from caller: Caller) {

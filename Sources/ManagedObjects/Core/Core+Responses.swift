@@ -20,6 +20,17 @@ extension Core {
       job.reason = reason
       return job
     }
+
+    /// The same for all of what is there: a part renews nothing, and conditions of the caller's own are not ours.
+    var whole: ResponseJob {
+      let named = Set((ConditionRule.names + ["Range"]).map { $0.lowercased() })
+      guard key.fields.contains(where: { named.contains($0.name.lowercased()) }) else { return self }
+      var fields = key.fields
+      fields.removeAll(named: named)
+      var request = request
+      request.fields = fields
+      return ResponseJob(key: key.with(fields), request: request, location: location, reason: reason)
+    }
   }
 
   /// What is stored and may answer.
@@ -41,21 +52,28 @@ extension Core {
     if read({ $0.isClosed }) { throw ObjectError(.closed) }
     let stored = await onFilePool { [self] in storedAnswers(job) }
     let plan = plan(job, stored)
-    if let place = plan.served, let refusal = job.key.refusal(ofBytes: stored.all[place].lease.count) { throw refusal }
     switch plan {
-    case .serve(let place, let reason): return answer(job, stored.all[place], stored.all[place].facts, reason)
+    case .serve(let place, let reason):
+      return try allowed(answer(job, stored.all[place], stored.all[place].facts, reason), job)
     case .serveAndRefresh(let place):
-      refresh(job)
-      return answer(job, stored.all[place], stored.all[place].facts, .staleWhileRevalidate)
+      refresh(job.whole)
+      return try allowed(answer(job, stored.all[place], stored.all[place].facts, .staleWhileRevalidate), job)
     case .gatewayTimeout(let reason): return Self.gatewayTimeout(reason)
     case .ask(let base, let conditions, let reason):
-      return try await load(job.loaded(because: reason), base.map { stored.all[$0] }, conditions).get()
+      return try allowed(
+        await load(job.loaded(because: reason), base.map { stored.all[$0] }, conditions).get(), job)
     }
+  }
+
+  /// What came over the wire was stopped at the limit; what is stored, or confirmed by a 304, was not.
+  private func allowed(_ response: LoadResponse, _ job: ResponseJob) throws(ObjectError) -> LoadResponse {
+    if let refusal = job.key.refusal(ofBytes: response.count) { throw refusal }
+    return response
   }
 
   /// nil: what is stored is asked first.
   private func whyNotLookedUp(_ job: ResponseJob) -> AnswerReason? {
-    guard ExchangeRule.mayAnswer(job.method) else { return .method }
+    guard ExchangeRule.mayAnswer(job.method), job.request.body == nil else { return .method }
     let why = job.key.mode.reasonToLoad
     return why == .absent ? nil : why
   }
@@ -103,6 +121,7 @@ extension Core {
         if found.missing == .varies { stored.missing = .varies }
         let matching = found.all.filter {
           ReuseRule.matches($0.1.facts, fields: job.key.fields, freshness: job.key.freshness, secrets: secrets)
+            && (job.request.redirectMode == .manual || !RedirectRule.isRedirect($0.1.facts.head))
         }
         stored.all += matching.map { StoredAnswer(key: $0, lease: $1) }
       }
@@ -113,7 +132,7 @@ extension Core {
   }
 
   /// The stored answer for this request: 304 to a condition that holds, no body to HEAD, a part to a range.
-  private func answer(
+  func answer(
     _ job: ResponseJob, _ stored: StoredAnswer, _ facts: EntryFacts, _ reason: AnswerReason
   ) -> LoadResponse {
     let source = reason.storedSource
@@ -135,7 +154,9 @@ extension Core {
 
   /// Once for all who ask meanwhile. Ends with the manager.
   func refresh(_ job: ResponseJob) {
+    step { $0.beginRefresh() }
     Task { [self] in
+      defer { step { $0.endRefresh() } }
       _ = await shared(job) { [self] in
         // Asked within the flight: another refresh may have ended since this one was found to be due.
         let stored = await onFilePool { [self] in storedAnswers(job) }
@@ -164,11 +185,11 @@ extension Core {
     }
   }
 
-  /// Does the work once for all equal GETs that overlap.
+  /// Does the work once for all equal requests that overlap and only read.
   private nonisolated(nonsending) func shared(
     _ job: ResponseJob, _ work: @escaping @Sendable () async -> Result<LoadResponse, ObjectError>
   ) async -> Result<LoadResponse, ObjectError> {
-    guard job.method == "GET", job.request.body == nil else { return await work() }
+    guard ExchangeRule.mayAnswer(job.method), job.request.body == nil else { return await work() }
     let key = ExchangeKey(
       key: job.key, method: job.method, location: job.request.location, redirects: job.request.redirectMode)
     return await flights.value(for: key, cancelled: .failure(ObjectError(.left)), work)
@@ -181,52 +202,11 @@ extension Core {
     return await onFilePool { [self] in take(result, job, base) }
   }
 
-  private nonisolated(nonsending) func send(_ job: ResponseJob, _ conditions: HeaderFields) async -> Exchange.Result {
+  nonisolated(nonsending) func send(_ job: ResponseJob, _ conditions: HeaderFields) async -> Exchange.Result {
     var request = job.request
     request.fields = sentFields(job, conditions)
     let exchange = Exchange(self, request, intakePlan(job, isConditional: !conditions.isEmpty))
     return await exchange.result(host: job.location.origin.description)
-  }
-
-  /// Where no stored variant answers the request: the server may say that one of the others does (RFC 9111 section 4.1).
-  /// nil: there are none, or the one it meant is gone.
-  private nonisolated(nonsending) func askAboutOthers(_ job: ResponseJob) async -> Result<LoadResponse, ObjectError>? {
-    guard let backend, job.method == "GET", job.key.mode == .standard || job.key.mode == .noCache,
-      !(ConditionRule.names + ["Range"]).contains(where: job.key.fields.contains),
-      !CacheControl(job.key.fields).noStore
-    else { return nil }
-    let others = await onFilePool { [self] in tagged(job, in: backend) }
-    guard !others.isEmpty else { return nil }
-    let result = await send(job, ["If-None-Match": others.map(\.tag).joined(separator: ", ")])
-    guard case .notModified(let head) = result.outcome else {
-      return await onFilePool { [self] in take(result, job, nil) }
-    }
-    return await onFilePool { [self] in takeOther(head, others, job, result.times, backend).map { .success($0) } }
-  }
-
-  private func tagged(_ job: ResponseJob, in backend: any CacheBackend) -> [(EntryKey, tag: String)] {
-    do { return try others(than: job.key, in: backend) } catch {
-      cacheFailed(job.key.id, ObjectError(cacheFault: error))
-      return []
-    }
-  }
-
-  /// The variant that the 304 names, which from now on answers such requests too.
-  private func takeOther(
-    _ head: LoadHead, _ others: [(EntryKey, tag: String)], _ job: ResponseJob, _ times: LoadTimes,
-    _ backend: any CacheBackend
-  ) -> LoadResponse? {
-    let named = others.first { other in
-      head.fields["ETag"].map { ConditionRule.matches(other.tag, $0) } ?? (others.count == 1)
-    }
-    guard let named, let lease = try? backend.lookUp(named.0) else { return nil }
-    var facts = UpdateRule.updated(
-      lease.facts, by: head, requestTime: times.request, responseTime: times.response)
-    facts.varying = StoreRule.varying(head: facts.head, requestFields: job.key.fields, secrets: secrets)
-    if lease.count <= policy.limitBodyInMemoryBytes, mayStore(facts.head, job.key), let data = try? lease.data() {
-      put(data, facts, job.key, in: backend)
-    }
-    return answer(job, StoredAnswer(key: named.0, lease: lease), facts, .revalidated)
   }
 
   private func sentFields(_ job: ResponseJob, _ conditions: HeaderFields) -> HeaderFields {
@@ -263,7 +243,7 @@ extension Core {
 
   // MARK: What came. On the I/O pool.
 
-  private func take(
+  func take(
     _ result: Exchange.Result, _ job: ResponseJob, _ base: StoredAnswer?
   ) -> Result<LoadResponse, ObjectError> {
     switch result.outcome {
@@ -273,12 +253,14 @@ extension Core {
         return .success(answer(job, base, base.facts, .staleError))
       }
       return taken(head, body, job, base, result)
-    case .status(let head, let start):
-      return .success(loaded(head, .memory(start), job, result))
+    case .status(let head, let body):
+      return .success(loaded(head, .memory(body.bytes), job, result))
     case .failure(let error):
       if let base, let occasion = StaleRule.Occasion(error), mayBridge(base, occasion, job) {
         return .success(answer(job, base, base.facts, .staleError))
       }
+      // It may have done what it was to do, though its answer was cut.
+      if let head = error.head { invalidate(by: head, job) }
       return .failure(error)
     }
   }
@@ -302,7 +284,7 @@ extension Core {
     guard mayStore(facts.head, job.key) else { return }
     memory.updateFacts(
       where: { $0.id == job.key.id && $0.scope == job.key.scope },
-      to: { $0.generation == facts.generation ? facts : $0 })
+      to: { $0.generation == facts.generation ? facts : nil })
     guard let backend else { return }
     do { try backend.update(entry, facts: facts) } catch { cacheFailed(job.key.id, ObjectError(cacheFault: error)) }
     forgetError(job.key, in: backend)
@@ -345,11 +327,12 @@ extension Core {
       let key = HandlerKey(
         id: ObjectID(location.key, kind: .url), scope: job.key.scope, fields: job.key.fields, mode: .standard,
         freshness: job.key.freshness, limitBytes: nil)
-      memory.updateFacts(where: { $0.id == key.id }, to: { $0.invalidated })
+      invalidateInMemory(key.id)
       guard let backend else { continue }
       do { try invalidate(key, everybodys: true, in: backend) } catch {
         cacheFailed(key.id, ObjectError(cacheFault: error))
       }
+      invalidateInMemory(key.id)
     }
   }
 
@@ -368,13 +351,16 @@ extension Core {
       if let backend, let kind { put(data, facts, job.key, kind, in: backend) }
       kept = .memory(data)
     }
-    if let backend, kind == .good { forgetError(job.key, in: backend) }
+    if let backend, kind == .good {
+      forgetError(job.key, in: backend)
+      memory.supersede(job.key.id, scope: job.key.scope, by: facts)
+    }
     return kept
   }
 
   /// A success says that the error is over.
   func forgetError(_ key: HandlerKey, in backend: any CacheBackend) {
-    guard key.freshness == .http, backend.mayHold(.error) else { return }
+    guard key.freshness == .http, key.mode != .noStore, backend.mayHold(.error) else { return }
     do { try backend.remove(entryKey(key, in: backend, nil, .error)) } catch {
       cacheFailed(key.id, ObjectError(cacheFault: error))
     }

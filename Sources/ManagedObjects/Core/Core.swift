@@ -181,13 +181,18 @@ final class Core: Sendable {
 
   private func ended(_ job: AttemptJob, _ outcome: LoadOutcome, _ times: LoadTimes, _ timings: LoadTimings?) {
     job.ticket.letGo()
-    if case .status(let head, let start) = outcome { storeFailure(head, start, job) }
+    if case .status(let head, let body) = outcome, body.isWhole, isOnlyPlace(of: job) {
+      storeFailure(head, body.bytes, job)
+    }
     var end = CoreState.AttemptEnd(outcome: outcome, times: times, timings: timings)
     do throws(ObjectError) { end.usable = try usable(outcome, job, times) } catch { end.outcome = .failure(error) }
     step {
       $0.attemptEnded(job.handler, number: job.number, end, now: self.time.now) { Double.random(in: 0..<1) }
     }
   }
+
+  /// The error of one mirror is not the object's.
+  private func isOnlyPlace(of job: AttemptJob) -> Bool { read { $0.handlers[job.handler]?.locations.count == 1 } }
 
   private func intakePlan(_ job: AttemptJob) -> IntakePlan {
     var plan = intakePlan(job.key.id, job.request)

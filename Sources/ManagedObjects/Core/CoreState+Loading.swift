@@ -94,7 +94,7 @@ extension CoreState {
     // A loop: of thousands of mirrors none may be a URL.
     while record.state.phase != .finished {
       switch record.currentLocation {
-      case .failure(let error): if !mayGoOn(record, after: error, retryAfter: nil, now, { 0 }, &work) { return }
+      case .failure(let error): if !mayGoOn(record, after: error, retryAfter: nil, now, nil, { 0 }, &work) { return }
       case .success(let location):
         record.load.queuedAt = now
         let host = hostName(location)
@@ -201,8 +201,8 @@ extension CoreState {
       statistics.revalidations += 1
       record.load.received = .notModified(head)
       received(record, now, &work)
-    case .status(let head, let start):
-      let error = ObjectError(.httpStatus, Self.message(head), head: head, bodyStart: start)
+    case .status(let head, let body):
+      let error = ObjectError(.httpStatus, Self.message(head), head: head, bodyStart: body.shown)
       let retryAfter =
         [429, 503].contains(head.status) ? RetryAfterRule.delay(head.fields["Retry-After"], now: wallNow) : nil
       attemptFailed(record, error, retryAfter: retryAfter, now, wallNow, random, &work)
@@ -228,17 +228,16 @@ extension CoreState {
     _ record: HandlerRecord, _ error: ObjectError, retryAfter: Duration?, _ now: Moment,
     _ wallNow: WallTime, _ random: () -> Double, _ work: inout Few<Work>
   ) {
-    if fallsBack(record, after: error, now, wallNow, &work) { return }
-    if mayGoOn(record, after: error, retryAfter: retryAfter, now, random, &work) { enqueue(record, now, &work) }
+    if mayGoOn(record, after: error, retryAfter: retryAfter, now, wallNow, random, &work) {
+      enqueue(record, now, &work)
+    }
   }
 
-  /// A permitted stale answer comes before any retry, but after the last mirror.
   private mutating func fallsBack(
-    _ record: HandlerRecord, after error: ObjectError, _ now: Moment, _ wallNow: WallTime,
+    _ record: HandlerRecord, after error: ObjectError, _ now: Moment, _ wallNow: WallTime?,
     _ work: inout Few<Work>
   ) -> Bool {
-    guard record.load.location >= record.locations.count - 1,
-      let base = record.load.base, let lease = base.lease, let occasion = StaleRule.Occasion(error),
+    guard let wallNow, let base = record.load.base, let lease = base.lease, let occasion = StaleRule.Occasion(error),
       StaleRule.mayBridge(base.facts, occasion, mode: record.key.mode, freshness: record.key.freshness, now: wallNow)
     else { return false }
     let loaded = Loaded(id: record.key.id, head: base.facts.head, source: .stale, body: .lease(lease))
@@ -253,9 +252,11 @@ extension CoreState {
     return true
   }
 
-  /// True: try the next location now. Else it is tried later, or the load has failed.
+  /// True: try the next location now. Else it is tried later, the load has failed, or a permitted stale answer is given:
+  /// that comes before any retry, but after the last mirror.
+  /// - Parameter wallNow: nil: it is not asked for.
   private mutating func mayGoOn(
-    _ record: HandlerRecord, after error: ObjectError, retryAfter: Duration?, _ now: Moment,
+    _ record: HandlerRecord, after error: ObjectError, retryAfter: Duration?, _ now: Moment, _ wallNow: WallTime?,
     _ random: () -> Double, _ work: inout Few<Work>
   ) -> Bool {
     if let retryAfter, retryAfter <= settings.policy.limitRetryAfter,
@@ -273,12 +274,15 @@ extension CoreState {
       after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random())
     {
     case .again(let location, let delay):
+      let isNextMirror = delay <= .zero && location > record.load.location
+      if !isNextMirror, fallsBack(record, after: error, now, wallNow, &work) { return false }
       statistics.retries += 1
       record.load.location = location
       report(.loadRetried(record.key.id, error, delay: delay), &work)
       if delay > .zero { work.append(.retry(record.id, attempts: record.load.attempts, after: delay)) }
       return delay <= .zero
     case .giveUp(let final):
+      if fallsBack(record, after: error, now, wallNow, &work) { return false }
       failures.remember(final, for: record.failureKey, at: now)
       fail(record, final, now, &work)
       return false
@@ -318,7 +322,6 @@ extension CoreState {
 
   mutating func stopLoad(_ record: HandlerRecord, _ now: Moment, _ work: inout Few<Work>) {
     if let attempt = record.load.attempt.take() { work.append(.cancelAttempt(attempt)) }
-    if record.state.seats.isEmpty { report(.abandoned(record.key.id), &work) }
     if !transfers.cancel(record.id) { transfers.finished(record.id) }
     refillSoon(&work)
   }

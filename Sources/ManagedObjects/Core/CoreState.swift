@@ -48,6 +48,7 @@ struct CoreState: Sendable {
   var wakeAt: Moment?
   /// Who waits for the refreshes in the background.
   var whenRefreshed: [@Sendable () -> Void] = []
+  private var responseRefreshes = 0
   private var lastHandler: UInt64 = 0
   var lastHost: (location: URLRule.Location, name: String)?
 
@@ -180,7 +181,9 @@ struct CoreState: Sendable {
     switch action {
     case .lookUp: lookUp(record, now, &work)
     case .load: beginLoad(record, now, &work)
-    case .stopLoad: stopLoad(record, now, &work)
+    case .stopLoad(let isAbandoned):
+      if isAbandoned { report(.abandoned(record.key.id), &work) }
+      stopLoad(record, now, &work)
     case .store: store(record, now, &work)
     case .decode(let form): if let job = record.decodeJob(form) { work.append(.decode(job)) }
     case .end(let seats, let how): for seat in seats { end(seat, how, record, &work) }
@@ -218,10 +221,7 @@ struct CoreState: Sendable {
     noteDecodes(of: record, now)
     work.append(.release(record))
     live.leave(record.id)
-    if record.key.isRefresh, !whenRefreshed.isEmpty, !isRefreshing {
-      work.append(.call(whenRefreshed))
-      whenRefreshed = []
-    }
+    if record.key.isRefresh { tellRefreshed(&work) }
     if isLeaving { refillSoon(&work) } else { admitWaiting(now, &work) }
   }
 
@@ -238,7 +238,26 @@ struct CoreState: Sendable {
     isAdmitting = false
   }
 
-  var isRefreshing: Bool { handlers.values.contains { $0.key.isRefresh } }
+  var isRefreshing: Bool { responseRefreshes > 0 || handlers.values.contains { $0.key.isRefresh } }
+
+  /// Of an HTTP answer, which has no handler.
+  mutating func beginRefresh() -> Few<Work> {
+    responseRefreshes += 1
+    return Few()
+  }
+
+  mutating func endRefresh() -> Few<Work> {
+    responseRefreshes -= 1
+    var work = Few<Work>()
+    tellRefreshed(&work)
+    return work
+  }
+
+  private mutating func tellRefreshed(_ work: inout Few<Work>) {
+    guard !whenRefreshed.isEmpty, !isRefreshing else { return }
+    work.append(.call(whenRefreshed))
+    whenRefreshed = []
+  }
 
   /// Bytes that nobody could decode are asked for again sooner.
   private mutating func noteDecodes(of record: HandlerRecord, _ now: Moment) {

@@ -45,6 +45,13 @@ final class HandlerKey: Hashable, Sendable {
     return Int(truncatingIfNeeded: hash) ^ (fields.isEmpty ? 0 : fields.hashValue)
   }
 
+  /// The same, with other fields of the request.
+  func with(_ fields: HeaderFields) -> HandlerKey {
+    HandlerKey(
+      id: id, scope: scope, fields: fields, mode: mode, freshness: freshness, limitBytes: limitBytes,
+      mayUseAnonymous: mayUseAnonymous, isRefresh: isRefresh)
+  }
+
   /// The same, for a refresh.
   var refreshing: HandlerKey {
     HandlerKey(
@@ -96,10 +103,12 @@ final class LoadedBody: Sendable {
   let reason: AnswerReason
   /// `ReuseRule.Decision.freshUntil`; nil: not judged.
   let freshUntil: WallTime?
+  /// `MemoryCache.recallCount` before it was looked up; nil: it came from the network.
+  let recallCount: UInt32?
 
   init(
     loaded: Loaded, facts: EntryFacts, mayKeep: Bool, hasBytes: Bool, lostCount: Int = 0,
-    reason: AnswerReason = .absent, freshUntil: WallTime? = nil
+    reason: AnswerReason = .absent, freshUntil: WallTime? = nil, recallCount: UInt32? = nil
   ) {
     self.loaded = loaded
     self.facts = facts
@@ -108,6 +117,7 @@ final class LoadedBody: Sendable {
     self.lostCount = lostCount
     self.reason = reason
     self.freshUntil = freshUntil
+    self.recallCount = recallCount
   }
 
   /// It is stale, and a load in the background asks for a newer one.

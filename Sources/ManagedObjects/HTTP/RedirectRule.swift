@@ -22,9 +22,7 @@ package enum RedirectRule {
     status: Int, location: String?, from: URLRule.Location, hops: Int, request: LoadRequest, limit: Int = 10,
     allowsDowngrade: Bool = false, secretFields: Set<String> = []
   ) -> Verdict {
-    // 300 leaves the choice to the reader, 304 is about a stored response, 305 and 306 are no longer used.
-    guard [301, 302, 303, 307, 308].contains(status), request.redirectMode != .manual else { return .none }
-    guard let location, !location.isEmpty else { return .none }
+    guard isRedirect(status, location), request.redirectMode != .manual, let location else { return .none }
     if request.redirectMode == .refuse {
       return refused(.refusedByPolicy, from, "redirects, and RedirectMode.refuse does not allow that.")
     }
@@ -36,6 +34,14 @@ package enum RedirectRule {
       if let refusal = refusal(of: target, from, allowsDowngrade) { return refusal }
       return .to(next(request, status, from, target, secretFields))
     }
+  }
+
+  /// Whether it leads elsewhere.
+  package static func isRedirect(_ head: LoadHead) -> Bool { isRedirect(head.status, head.fields["Location"]) }
+
+  /// 300 leaves the choice to the reader, 304 is about a stored response, 305 and 306 are no longer used.
+  private static func isRedirect(_ status: Int, _ location: String?) -> Bool {
+    [301, 302, 303, 307, 308].contains(status) && location?.isEmpty == false
   }
 
   private static func refusal(

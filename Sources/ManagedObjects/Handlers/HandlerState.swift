@@ -63,7 +63,8 @@ struct HandlerState: Sendable {
   enum Action: Sendable {
     case lookUp
     case load
-    case stopLoad
+    /// Abandoned: all who wanted it have left.
+    case stopLoad(isAbandoned: Bool)
     case store
     case decode(Representation)
     case end(Few<SeatID>, How)
@@ -184,7 +185,7 @@ struct HandlerState: Sendable {
     guard seats[seat] != nil else { return }
     end(Few(seat), how, &actions)
     let goesOn = whenLastLeaves == .finish && (phase == .lookingUp || phase == .loading)
-    if seats.isEmpty, !goesOn { close(&actions) }
+    if seats.isEmpty, !goesOn { close(isAbandoned: true, &actions) }
   }
 
   /// The bytes are here.
@@ -232,8 +233,8 @@ struct HandlerState: Sendable {
     close(&actions)
   }
 
-  private mutating func close(_ actions: inout Few<Action>) {
-    if phase == .loading { actions.append(.stopLoad) }
+  private mutating func close(isAbandoned: Bool = false, _ actions: inout Few<Action>) {
+    if phase == .loading { actions.append(.stopLoad(isAbandoned: isAbandoned)) }
     actions.append(.finish)
     phase = .finished
   }

@@ -6,8 +6,8 @@ enum LoadOutcome: Sendable {
   case body(LoadHead, ReceivedBody)
   /// 304: what is stored is still good.
   case notModified(LoadHead)
-  /// Another status, with the first bytes of its body.
-  case status(LoadHead, start: Data)
+  /// Another status, with its body as far as it is kept.
+  case status(LoadHead, ErrorBody)
   indirect case failure(ObjectError)
 }
 
@@ -30,9 +30,28 @@ struct IntakePlan: Sendable {
   var onFault: @Sendable (ObjectError) -> Void = { _ in }
 }
 
+/// The body of an answer that is no success, as far as it is kept.
+struct ErrorBody: Sendable {
+  /// What an error shows of it.
+  static let limitShownBytes = 4096
+  private static let limitBytes = 64 << 10
+
+  private(set) var bytes = Data()
+  /// False: there was more, or its coding was damaged. It is no answer then, only something for people to read.
+  var isWhole = true
+
+  /// In memory of its own, since errors are kept.
+  var shown: Data { Data(bytes.prefix(Self.limitShownBytes)) }
+
+  mutating func append(_ more: RawSpan) {
+    let room = Self.limitBytes - bytes.count
+    if more.byteCount > room { isWhole = false }
+    bytes.append(more.extracting(first: room))
+  }
+}
+
 /// One response on its way in: checks what the head promises, undoes the coding, keeps the body.
 struct BodyIntake: ~Copyable, Sendable {
-  static let limitStartBytes = 4096
   /// The body of an error is read to its end, so that the connection can be used again; up to this.
   static let limitErrorBodyBytes = 1 << 20
 
@@ -50,8 +69,7 @@ struct BodyIntake: ~Copyable, Sendable {
   private(set) var queue: AppendQueue?
   /// Of the decoded body, where the head tells it.
   private var bodyBytes: Int?
-  private var start = Data()
-  private var isStartWhole = false
+  private var start = ErrorBody()
   private var hasFinished = false
   private var decodedBytes = 0
 
@@ -113,7 +131,9 @@ struct BodyIntake: ~Copyable, Sendable {
     }
     switch kind {
     case .noHead, .dropped: return .now(.notModified(head))
-    case .start: return .now(.status(head, start: start))
+    case .start:
+      do { try inflater?.finish() } catch { start.isWhole = false }
+      return .now(.status(head, start))
     case .body:
       try finishInflating()
       return finishBody(head)
@@ -183,31 +203,26 @@ struct BodyIntake: ~Copyable, Sendable {
   }
 
   private mutating func keepStart(_ bytes: RawSpan) throws(ObjectError) {
-    if !isStartWhole { addStart(bytes) }
+    if start.isWhole { addStart(bytes) }
     guard wireBytes <= Self.limitErrorBodyBytes else {
       throw ObjectError(
-        .httpStatus, "Status \(head?.status ?? 0), and a body without end.", head: head, bodyStart: start)
+        .httpStatus, "Status \(head?.status ?? 0), and a body without end.", head: head, bodyStart: start.shown)
     }
   }
 
   /// Undoes the coding for people who read the error; where that fails, what came before the damage has to do.
   private mutating func addStart(_ bytes: RawSpan) {
-    guard var inflater = self.inflater.take() else { return extendStart(bytes) }
+    guard var inflater = self.inflater.take() else { return start.append(bytes) }
     do throws(ObjectError) {
       try inflater.inflate(bytes, limit: nil) { piece throws(ObjectError) in
-        extendStart(piece)
+        start.append(piece)
         // A small body may unpack to a huge one.
-        if isStartWhole { throw Self.lie("an endless error") }
+        if !start.isWhole { throw Self.lie("an endless error") }
       }
       self.inflater = consume inflater
     } catch {
-      isStartWhole = true
+      start.isWhole = false
     }
-  }
-
-  private mutating func extendStart(_ bytes: RawSpan) {
-    start.append(bytes.extracting(first: Self.limitStartBytes - start.count))
-    isStartWhole = start.count >= Self.limitStartBytes
   }
 
   private func promisedLength(_ head: LoadHead) throws(ObjectError) -> Int? {

@@ -45,7 +45,7 @@ package struct FailureMemory<Key: Hashable & Sendable>: Sendable {
 
   package mutating func forget(_ key: Key) { entries.remove(key) }
 
-  package mutating func forgetAll() { entries = BoundedMemory(limit: policy.limitEntries) }
+  package mutating func forget(where fits: (Key) -> Bool) { entries.removeAll(where: fits) }
 
   private func time(for status: Int) -> Duration? {
     switch status {
@@ -94,7 +94,7 @@ package struct SuspectMemory<Key: Hashable & Sendable>: Sendable {
   /// The bytes were decoded, or are gone.
   package mutating func clear(_ key: Key) { entries.remove(key) }
 
-  package mutating func clearAll() { entries = BoundedMemory(limit: policy.limitEntries) }
+  package mutating func clear(where fits: (Key) -> Bool) { entries.removeAll(where: fits) }
 }
 
 /// A dictionary that, when full, forgets what was set first.
@@ -128,6 +128,10 @@ struct BoundedMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   mutating func remove(_ key: Key) {
     if !entries.isEmpty { entries[key] = nil }
+  }
+
+  mutating func removeAll(where fits: (Key) -> Bool) {
+    if !entries.isEmpty { entries = entries.filter { !fits($0.key) } }
   }
 
   private mutating func forgetFirst() {

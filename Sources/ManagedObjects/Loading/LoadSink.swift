@@ -189,7 +189,8 @@ private final class EndListener: SinkListener {
 
   func ended(_ outcome: LoadOutcome, _ timings: LoadTimings?, from sink: LoadSink) {
     switch outcome {
-    case .body(let head, .memory(let data)), .status(let head, start: let data): end(.success((head, data)))
+    case .body(let head, .memory(let data)): end(.success((head, data)))
+    case .status(let head, let body): end(.success((head, body.shown)))
     case .body(let head, .pending), .notModified(let head): end(.success((head, Data())))
     case .failure(let error): end(.failure(error))
     }

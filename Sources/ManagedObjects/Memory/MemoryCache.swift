@@ -35,20 +35,39 @@ package final class MemoryCache: Sendable {
     }
   }
 
+  /// To be asked before bytes are looked up that objects are made of, for `insert` and `renew`.
+  func recallCount(of id: ObjectID) -> UInt32 { contents.withLock { $0.recallCount(of: id) } }
+
   /// Makes this the object of its key.
   ///
-  /// - Parameter cost: of the object, in bytes; 0 or less counts as 1.
+  /// - Parameters:
+  ///   - cost: of the object, in bytes; 0 or less counts as 1.
+  ///   - count: the recalls when its bytes were looked up: where there were more since, or a newer object is here, nothing
+  ///     happens. nil: the bytes came from the network just now.
   /// - Returns: false when it costs over a quarter of the limit. It is not kept then, and what was there is gone all the
   ///   same; while somebody uses it, it is found.
   @discardableResult
-  package func insert(_ ready: ReadyObject, for key: MemoryKey, cost: Int) -> Bool {
+  package func insert(_ ready: ReadyObject, for key: MemoryKey, cost: Int, ifNoRecallSince count: UInt32? = nil) -> Bool
+  {
     let entry = MemoryEntry(key: key, hold: .strong(ready), cost: cost)
-    return change { contents, leftovers in contents.insert(entry, &leftovers) }
+    return change { contents, leftovers in
+      if let count, !contents.mayKeep(ready.facts, for: key, since: count) { return false }
+      return contents.insert(entry, &leftovers)
+    }
   }
 
   /// The same object under a newer response, after a 304. Nothing happens when there is none.
-  func replaceFacts(_ facts: EntryFacts, for key: MemoryKey) {
-    change { contents, leftovers in contents.replaceFacts(facts, for: key, &leftovers) }
+  /// - Parameter count: as for `insert`.
+  func replaceFacts(_ facts: EntryFacts, for key: MemoryKey, ifNoRecallSince count: UInt32? = nil) {
+    change { contents, leftovers in
+      if let count, !contents.mayKeep(facts, for: key, since: count) { return }
+      contents.replaceFacts(facts, for: key, &leftovers)
+    }
+  }
+
+  /// A newer body of this object is stored: objects made of others are asked about before they are used again.
+  func supersede(_ id: ObjectID, scope: String, by facts: EntryFacts) {
+    change { contents, leftovers in contents.supersede(id, scope, by: facts, &leftovers) }
   }
 
   /// Whether another answer is kept now than when these facts were found; nil: than when nothing was.
@@ -58,10 +77,18 @@ package final class MemoryCache: Sendable {
     return now.generation != facts?.generation || now.responseTime != facts?.responseTime
   }
 
-  /// Changes what is known of all whose keys fit.
-  func updateFacts(where fits: (MemoryKey) -> Bool, to change: (EntryFacts) -> EntryFacts) {
+  /// All of this id are asked about before they are used again, and those that are being made are not kept.
+  func invalidate(_ id: ObjectID) {
+    change { contents, _ in contents.noteRecall(of: id) }
+    updateFacts(where: { $0.id == id }, to: { $0.invalidated })
+  }
+
+  /// Changes what is known of all whose keys fit; nil: it stays.
+  func updateFacts(where fits: (MemoryKey) -> Bool, to new: (EntryFacts) -> EntryFacts?) {
     for key in contents.withLock({ $0.keys }).filter(fits) {
-      if let facts = contents.withLock({ $0.facts(of: key) }) { replaceFacts(change(facts), for: key) }
+      change { contents, leftovers in
+        if let facts = contents.facts(of: key).flatMap(new) { contents.replaceFacts(facts, for: key, &leftovers) }
+      }
     }
   }
 
@@ -70,9 +97,14 @@ package final class MemoryCache: Sendable {
     change { contents, leftovers in contents.remove(key, &leftovers) }
   }
 
-  /// Removes all whose keys fit. Objects that come meanwhile may stay.
-  func removeAll(where fits: (MemoryKey) -> Bool) {
-    let chosen = contents.withLock { $0.keys }.filter(fits)
+  /// Removes all whose keys fit. Objects that come meanwhile may stay, but for those that are being made of what was looked
+  /// up before.
+  /// - Parameter id: theirs, where they have one and the same.
+  func removeAll(of id: ObjectID? = nil, where fits: (MemoryKey) -> Bool) {
+    let chosen = contents.withLock { contents in
+      contents.noteRecall(of: id)
+      return contents.keys
+    }.filter(fits)
     change { contents, leftovers in
       for key in chosen { contents.remove(key, &leftovers) }
     }
@@ -92,7 +124,8 @@ package final class MemoryCache: Sendable {
   func removeAll() {
     let old = contents.withLock { contents in
       let old = contents
-      contents = fresh
+      contents.noteRecall(of: nil)
+      contents.forgetAll(as: fresh)
       return old
     }
     withExtendedLifetime(old) {}

@@ -22,6 +22,9 @@ struct MemoryContents: Sendable {
 
   private let limitCost: Int
   private let limitCount: Int
+  private var recalls = RecallCount()
+  /// Of what was ever kept; nil: too many to be looked through one by one.
+  private var representations: [Representation]? = []
   private var order: Order
   private var slots = SlotTable()
 
@@ -73,8 +76,36 @@ struct MemoryContents: Sendable {
   /// What is known of the key's object, without counting as a use.
   func facts(of key: MemoryKey) -> EntryFacts? { slots.find(key).flatMap { slot in slots.hold(slot)?.facts } }
 
+  /// How often something was taken back that may have been of this id.
+  func recallCount(of id: ObjectID) -> UInt32 { recalls[id] }
+
+  mutating func noteRecall(of id: ObjectID?) { recalls.note(id) }
+
+  /// Whether what was read from a file when the recalls were so many may be kept: nothing was taken back since, and nothing
+  /// newer is here.
+  func mayKeep(_ facts: EntryFacts, for key: MemoryKey, since count: UInt32) -> Bool {
+    guard recalls[key.id] == count else { return false }
+    guard let now = self.facts(of: key) else { return true }
+    return now.generation == facts.generation || now.responseTime <= facts.responseTime
+  }
+
+  /// A newer body of this object is stored: those made of others are asked about before they are used again.
+  mutating func supersede(_ id: ObjectID, _ scope: String, by facts: EntryFacts, _ leftovers: inout Leftovers) {
+    let known = representations.map { $0.map { MemoryKey(id: id, scope: scope, representation: $0) } }
+    for key in known ?? keys.filter({ $0.id == id && $0.scope == scope }) {
+      guard let old = self.facts(of: key), old.generation != facts.generation else { continue }
+      replaceFacts(old.invalidated, for: key, &leftovers)
+    }
+  }
+
+  private mutating func note(_ representation: Representation) {
+    guard let known = representations, !known.contains(representation) else { return }
+    if known.count < 16 { representations?.append(representation) } else { representations = nil }
+  }
+
   /// Replaces the entry of the key, if there is one. Returns whether the object is held strongly.
   mutating func insert(_ new: MemoryEntry, _ leftovers: inout Leftovers) -> Bool {
+    note(new.key.representation)
     var old: SlotTable.Link?
     if let slot = slots.find(new.key) {
       old = slots[slot]
@@ -114,6 +145,13 @@ struct MemoryContents: Sendable {
   mutating func replaceFacts(_ facts: EntryFacts, for key: MemoryKey, _ leftovers: inout Leftovers) {
     guard let slot = slots.find(key), let hold = slots.hold(slot) else { return }
     if let old = slots.replace(slot, by: hold.under(facts)) { leftovers.release(old) }
+  }
+
+  /// But for the recalls, which go on being counted.
+  mutating func forgetAll(as fresh: MemoryContents) {
+    let recalls = recalls
+    self = fresh
+    self.recalls = recalls
   }
 
   mutating func remove(_ key: MemoryKey, _ leftovers: inout Leftovers) {
@@ -171,4 +209,22 @@ struct MemoryContents: Sendable {
     }
     return slot
   }
+}
+
+/// How often what was kept of an object was taken back, counted for 64 groups of objects.
+private struct RecallCount: Sendable {
+  private var counts = InlineArray<64, UInt32>(repeating: 0)
+
+  subscript(id: ObjectID) -> UInt32 { counts[Self.group(of: id)] }
+
+  /// - Parameter id: nil: of any.
+  mutating func note(_ id: ObjectID?) {
+    if let id {
+      counts[Self.group(of: id)] &+= 1
+      return
+    }
+    for group in counts.indices { counts[group] &+= 1 }
+  }
+
+  private static func group(of id: ObjectID) -> Int { id.hashValue & 63 }
 }

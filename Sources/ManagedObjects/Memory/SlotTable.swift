@@ -133,7 +133,8 @@ struct SlotTable: Sendable {
     if queue.newest != Self.none { links[Int(queue.newest)].newer = slot } else { queue.oldest = slot }
     queue.newest = slot
     queue.count += 1
-    queue.cost += links[Int(slot)].cost
+    // What sleeps costs nothing, and may be of any size: only what is bounded by the limit can be summed up.
+    if name != .weak { queue.cost += links[Int(slot)].cost }
     queues[Int(name.rawValue)] = queue
   }
 
@@ -143,7 +144,7 @@ struct SlotTable: Sendable {
     if link.newer != Self.none { links[Int(link.newer)].older = link.older } else { queue.newest = link.older }
     if link.older != Self.none { links[Int(link.older)].newer = link.newer } else { queue.oldest = link.newer }
     queue.count -= 1
-    queue.cost -= link.cost
+    if link.queue != .weak { queue.cost -= link.cost }
     queues[Int(link.queue.rawValue)] = queue
   }
 }

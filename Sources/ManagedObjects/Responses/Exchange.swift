@@ -47,7 +47,11 @@ final class Exchange: SlotTaker {
 
   /// To be called once. A cancelled task ends it with `.left`.
   nonisolated(nonsending) func result(host: String) async -> Result {
-    await withTaskCancellationHandler {
+    let deadline = core.policy.timeout.map { timeout in
+      core.later(timeout) { [self] _ in stop(ObjectError(timeout: timeout)) }
+    }
+    defer { deadline?.cancel() }
+    return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         state.withLock { $0.continuation = continuation }
         enter(host)
@@ -86,23 +90,24 @@ final class Exchange: SlotTaker {
     if isWanted { attempt.start(request) }
   }
 
-  private func cancel(_ reason: CancelReason) {
-    state.withLock { $0.attempt }?.cancel()
-    end(.failure(ObjectError(reason)))
-  }
+  private func cancel(_ reason: CancelReason) { stop(ObjectError(reason)) }
 
-  private func end(_ outcome: LoadOutcome) {
+  private func stop(_ error: ObjectError) { end(.failure(error))?.cancel() }
+
+  /// Returns the attempt, if this was the end: it may have begun just now.
+  @discardableResult private func end(_ outcome: LoadOutcome) -> LoadAttempt? {
     let now = core.time.wallNow
     let old = state.withLock { state in
       let old = state
       state = State(id: old.id, isOver: old.isOver || old.continuation != nil)
       return old
     }
-    guard !old.isOver, let continuation = old.continuation else { return }
+    guard !old.isOver, let continuation = old.continuation else { return old.attempt }
     if let id = old.id { core.step { $0.leave(exchange: id, now: core.time.now) } }
     continuation.resume(
       returning: Result(
         outcome: outcome, interim: old.interim,
         times: LoadTimes(request: old.requestTime ?? now, response: now)))
+    return old.attempt
   }
 }

@@ -50,7 +50,7 @@ public struct LoadResponse: Sendable {
     }
     guard let range else { return all }
     let part = range.clamped(to: 0..<all.count)
-    return all[(all.startIndex + part.lowerBound)..<(all.startIndex + part.upperBound)]
+    return Data(all.dropFirst(part.lowerBound).prefix(part.count))
   }
 
   /// A read-only file with exactly the body, good while this value lives; nil where there is none.

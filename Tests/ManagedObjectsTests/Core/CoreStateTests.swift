@@ -79,7 +79,7 @@ struct CoreStateTests {
     let (_, id) = room.join("a")
     let record = try #require(room.state.handlers[id])
     _ = record.handler.note(LoadProgress(receivedBytes: 500, expectedBytes: nil))
-    room.endAttempt(of: id, .status(LoadHead(status: 503), start: Data()))
+    room.endAttempt(of: id, .status(LoadHead(status: 503), ErrorBody()))
     room.note(room.state.retryDue(id, attempts: 1, now: room.now))
     #expect(record.load.attempts == 2)
     room.endAttempt(of: id, number: 2, .failure(ObjectError(.transport, "cut")))

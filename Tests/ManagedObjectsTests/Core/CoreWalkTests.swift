@@ -181,8 +181,8 @@ private struct Walk {
     let outcome: LoadOutcome =
       switch Int.random(in: 0..<6, using: &random) {
       case 0: .failure(ObjectError(.transport, "cut"))
-      case 1: .status(LoadHead(status: 503, fields: ["Retry-After": "1"]), start: Data())
-      case 2: .status(LoadHead(status: 404), start: Data())
+      case 1: .status(LoadHead(status: 503, fields: ["Retry-After": "1"]), ErrorBody())
+      case 2: .status(LoadHead(status: 404), ErrorBody())
       case 3: .notModified(LoadHead(status: 304))
       default: .body(LoadHead(), .memory(Data([1])))
       }

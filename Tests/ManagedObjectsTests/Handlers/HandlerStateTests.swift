@@ -15,7 +15,7 @@ struct HandlerStateTests {
       switch action {
       case .lookUp: "lookUp"
       case .load: "load"
-      case .stopLoad: "stopLoad"
+      case .stopLoad(let isAbandoned): isAbandoned ? "stopLoad, abandoned" : "stopLoad"
       case .store: "store"
       case .decode(let representation): "decode \(representation.variant)"
       case .finish: "finish"
@@ -84,7 +84,8 @@ struct HandlerStateTests {
   @Test func `the last one leaves and the load is stopped`() {
     var state = HandlerState()
     for event in [joined(1, text), .admitted, .foundNothing] { _ = state.handle(event) }
-    #expect(short(state.handle(.left(seat(1), .superseded))) == ["end [1] superseded", "stopLoad", "finish"])
+    #expect(
+      short(state.handle(.left(seat(1), .superseded))) == ["end [1] superseded", "stopLoad, abandoned", "finish"])
   }
 
   @Test func `under finish the last one leaves and the body is stored all the same, but not decoded`() {

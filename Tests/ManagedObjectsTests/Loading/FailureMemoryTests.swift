@@ -60,7 +60,7 @@ private func failure(_ status: Int, _ fields: HeaderFields = [:]) -> ObjectError
     memory.forget("b")
     #expect(memory.recall("b", at: start) == nil)
     #expect(memory.recall("c", at: start) != nil)
-    memory.forgetAll()
+    memory.forget { _ in true }
     #expect(memory.count == 0)
   }
 
@@ -116,7 +116,7 @@ private func failure(_ status: Int, _ fields: HeaderFields = [:]) -> ObjectError
     #expect(!memory.isSuspect("a", at: at(10)))
     memory.note("a", at: at(10))
     #expect(memory.isSuspect("a", at: at(11)))
-    memory.clearAll()
+    memory.clear { _ in true }
     #expect(memory.count == 0)
   }
 

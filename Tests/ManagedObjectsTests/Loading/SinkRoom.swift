@@ -44,7 +44,7 @@ struct SinkRoom {
   var error: ObjectError? { if case .failure(let error) = outcome { error } else { nil } }
   var body: ReceivedBody? { if case .body(_, let body) = outcome { body } else { nil } }
   var text: String? { body?.inMemory.map { String(decoding: $0, as: UTF8.self) } }
-  var start: Data? { if case .status(_, let start) = outcome { start } else { nil } }
+  var start: Data? { if case .status(_, let body) = outcome { body.shown } else { nil } }
 }
 
 func head(_ length: Int, status: Int = 200, _ fields: HeaderFields = [:]) -> LoadHead {

@@ -119,6 +119,95 @@ struct StoredAnswerTests {
     #expect(answer.source == .revalidated && answer.object == "0123456789" && answer.bytes == 10)
   }
 
+  @Test func `the newest of an own and a public answer is given`() async throws {
+    let manager = manager()
+    _ = try await ask(manager, secret(), answer: "mine", ["Cache-Control": "max-age=600"])
+    time.advance(by: .seconds(2))
+    var reload = secret()
+    reload.mode = .reload
+    _ = try await ask(manager, reload, answer: "all's", ["Cache-Control": "public, max-age=600"])
+    await manager.settle()
+    manager.removeAllFromMemory()
+    #expect(try await ask(manager, secret(), answer: "asked again").object == "all's")
+  }
+
+  @Test("everybody's error does not stand before a success that came after it")
+  func newerSuccess() async throws {
+    let manager = manager()
+    let gone: HeaderFields = ["Cache-Control": "public, max-age=600"]
+    #expect(try await ask(manager, secret(), gone, status: 404).error?.head?.status == 404)
+    await manager.settle()
+    var reload = secret()
+    reload.mode = .reload
+    time.advance(by: .seconds(1))
+    _ = try await ask(manager, reload, answer: "here", ["Cache-Control": "private, max-age=1"])
+    time.advance(by: .seconds(2))
+    #expect(try await ask(manager, secret(), answer: "new").object == "new")
+    #expect(loader.starts == 3)
+  }
+
+  @Test("what is stored by hand ends the error that was stored")
+  func storedByHand() async throws {
+    let manager = manager()
+    let request = ObjectRequest("mem:a")
+    _ = try await ask(manager, request, ["Cache-Control": "max-age=600"], status: 404)
+    await manager.settle()
+    time.advance(by: .seconds(1))
+    try await manager.store(Data("by hand".utf8), for: request, head: LoadHead(fields: ["Cache-Control": "max-age=1"]))
+    #expect(try await ask(manager, request).object == "by hand")
+    time.advance(by: .seconds(5))
+    #expect(try await ask(manager, request, answer: "new").object == "new")
+  }
+
+  @Test func `what is stored by hand with Vary answers its request`() async throws {
+    let manager = manager()
+    var request = ObjectRequest("mem:a")
+    request.fields["Accept-Language"] = "de"
+    let head = LoadHead(
+      fields: ["Vary": "Accept-Language", "Cache-Control": "max-age=60", "Connection": "X-Hop", "X-Hop": "1"])
+    try await manager.store(Data("deutsch".utf8), for: request, head: head)
+    let answer = try await ask(manager, request)
+    #expect(answer.object == "deutsch" && loader.starts == 0)
+    request.fields["Accept-Language"] = "fr"
+    #expect(try await ask(manager, request, answer: "français").object == "français")
+  }
+
+  @Test func `good bytes stored in place of bad ones need no server`() async throws {
+    let manager = manager()
+    let request = ObjectRequest(oid: "x", mirrors: [])
+    let fresh = LoadHead(fields: ["Cache-Control": "max-age=600"])
+    try await manager.store(Data([0xFF, 0xFE, 0xFD]), for: request, head: fresh)
+    await #expect(throws: ObjectError.self) { try await manager.object(for: request, decodedBy: .json(Int.self)) }
+    try await manager.store(Data("7".utf8), for: request, head: fresh)
+    time.advance(by: .seconds(5))
+    #expect(try await manager.object(for: request, decodedBy: .json(Int.self)) == 7)
+  }
+
+  @Test func `no form of an object is the old one after a reload`() async throws {
+    let manager = manager()
+    let request = ObjectRequest("mem:a")
+    _ = try await ask(manager, request, answer: "old", ["Cache-Control": "max-age=600"])
+    var changed = request
+    changed.mode = .reload
+    let reload = changed
+    async let bytes = manager.data(for: reload)
+    try await loader.waitForStarts(2)
+    loader.answer(.number(1), head: LoadHead(fields: ["Cache-Control": "max-age=600"]), bytes: Array("new".utf8))
+    #expect(try await bytes == Data("new".utf8))
+    #expect(try await ask(manager, request).object == "new")
+    #expect(loader.starts == 2)
+  }
+
+  @Test func `an answer whose index of variants cannot be written is delivered all the same`() async throws {
+    let manager = ObjectManager(loaders: [loader], cache: IndexlessBackend(), time: time)
+    let body = [UInt8](repeating: 0x61, count: 3 << 20)
+    async let object = manager.data(for: ObjectRequest("mem:a"))
+    try await loader.waitForStarts(1)
+    loader.answer(
+      .number(0), head: LoadHead(fields: ["Cache-Control": "max-age=60", "Vary": "Accept"]), bytes: body)
+    #expect(try await object.count == body.count)
+  }
+
   @Test func `removing an object forgets that its load failed`() async throws {
     let manager = manager()
     let request = ObjectRequest("mem:a", oid: "x")
@@ -126,4 +215,18 @@ struct StoredAnswerTests {
     try await manager.remove(request)
     #expect(try await ask(manager, request, answer: "here").object == "here")
   }
+}
+
+/// A disk on which small files find no room.
+private final class IndexlessBackend: CacheBackend {
+  private let inner = MemoryBackend()
+
+  func lookUp(_ key: EntryKey) throws -> (any EntryLease)? { inner.lookUp(key) }
+  func begin(_ key: EntryKey, expectedBytes: Int?) throws -> EntryWriter {
+    if expectedBytes == 0 { throw ObjectError(.cacheBroken, "full") }
+    return inner.begin(key, expectedBytes: expectedBytes)
+  }
+  func remove(_ key: EntryKey) throws { inner.remove(key) }
+  func clear() throws { inner.clear() }
+  func statistics() throws -> BackendStatistics { inner.statistics() }
 }

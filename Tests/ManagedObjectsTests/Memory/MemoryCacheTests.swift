@@ -54,7 +54,56 @@ import Testing
     #expect(cache.find(memoryKey("b")) == nil)
   }
 
+  // MARK: What is made while something is taken back
+
+  @Test func `what was made of bytes that were removed meanwhile is not kept`() {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    let key = memoryKey("a")
+    let takers: [() -> Void] = [
+      { cache.removeAll(of: key.id) { $0 == key } }, { cache.removeAll { _ in false } }, { cache.invalidate(key.id) },
+      { cache.removeAll() },
+    ]
+    for take in takers {
+      let count = cache.recallCount(of: key.id)
+      take()
+      #expect(!cache.insert(ready(1), for: key, cost: 1, ifNoRecallSince: count))
+      #expect(cache.find(key) == nil)
+      #expect(cache.insert(ready(1), for: key, cost: 1, ifNoRecallSince: cache.recallCount(of: key.id)))
+      cache.remove(key)
+    }
+  }
+
+  @Test func `an old body that is decoded late does not replace a newer object`() {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    let count = cache.recallCount(of: memoryKey("a").id)
+    cache.insert(ready(2, at: 20), for: memoryKey("a"), cost: 1)
+    #expect(!cache.insert(ready(1, at: 10), for: memoryKey("a"), cost: 1, ifNoRecallSince: count))
+    #expect(cache.find(memoryKey("a"))?.facts.responseTime == WallTime(seconds: 20))
+  }
+
+  @Test func `objects of an older body are asked about once a newer one is stored`() {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    let old = ready(1, at: 10)
+    cache.insert(old, for: memoryKey("a"), cost: 1)
+    cache.insert(ready(2, at: 10), for: memoryKey("b"), cost: 1)
+    cache.supersede(memoryKey("a").id, scope: "", by: old.facts)
+    #expect(cache.find(memoryKey("a"))?.facts.isInvalidated == false)
+    cache.supersede(memoryKey("a").id, scope: "", by: ready(3, at: 20).facts)
+    #expect(cache.find(memoryKey("a"))?.facts.isInvalidated == true)
+    #expect(cache.find(memoryKey("b"))?.facts.isInvalidated == false)
+  }
+
   // MARK: Costs
+
+  @Test func `instances that cost more than all there is are found while in use, and trap nothing`() {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    let things = (0..<3).map { Picture($0) }
+    for (number, thing) in things.enumerated() {
+      #expect(!cache.insert(ready(thing), for: memoryKey(number), cost: .max))
+    }
+    for number in 0..<3 { #expect(cache.find(memoryKey(number)) != nil) }
+    #expect(cache.cost == 0)
+  }
 
   @Test func `an object of over a quarter of the limit is refused`() {
     let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)

@@ -6,9 +6,12 @@ func memoryKey(_ name: String, scope: String = "", variant: String = "") -> Memo
 
 func memoryKey(_ number: Int) -> MemoryKey { memoryKey("key \(number)") }
 
-func ready<Object: Sendable>(_ object: Object, etag: String = "", count: Int = 1) -> ReadyObject {
+func ready<Object: Sendable>(
+  _ object: Object, etag: String = "", count: Int = 1, at seconds: Int64 = 0
+) -> ReadyObject {
   let fields: HeaderFields = etag.isEmpty ? [:] : ["ETag": etag]
-  return ReadyObject(box: ObjectBox(object), facts: EntryFacts(head: LoadHead(fields: fields)), count: count)
+  let facts = EntryFacts(head: LoadHead(fields: fields), responseTime: WallTime(seconds: seconds))
+  return ReadyObject(box: ObjectBox(object), facts: facts, count: count)
 }
 
 extension ReadyObject {

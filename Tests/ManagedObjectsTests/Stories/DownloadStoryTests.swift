@@ -10,6 +10,18 @@ struct DownloadStoryTests {
 
   init() throws { room = try StoryRoom() }
 
+  @Test func `a file larger than the whole cache goes straight to its place`() async throws {
+    let body = String(repeating: "0123456789", count: 400_000)
+    room.server.on("/a", Reply(body, hour))
+    var policy = Policy()
+    policy.limitMemoryOnlyBodyBytes = 1 << 20
+    let cache = try FileCache(folder: room.cacheFolder, limits: CacheLimits(bytes: 1 << 20))
+    let manager = ObjectManager(cache: cache, policy: policy)
+    let target = room.folder.url.appending(path: "a.txt")
+    _ = try await manager.file(for: room.request("/a"), at: target)
+    #expect(try String(contentsOf: target, encoding: .utf8) == body)
+  }
+
   @Test func `the second load costs no request, from memory and from a fresh manager`() async throws {
     room.server.on("/a", Reply("hello", hour))
     let manager = try room.manager()

@@ -34,6 +34,90 @@ struct ResponseStoryTests {
     #expect(room.server.hits("/a") == 1)
   }
 
+  @Test(arguments: [100, 100_000])
+  func `an error that an object met is an answer only if all of it was kept`(count: Int) async throws {
+    let page = String(repeating: "x", count: count)
+    room.server.on("/a", Reply(404, page, hour))
+    let manager = try room.manager()
+    _ = await failure { try await manager.object(for: room.request("/a"), decodedBy: .text) }
+    await manager.settle()
+    let response = try await manager.response(to: request("/a"))
+    #expect(try text(response) == page)
+    #expect(room.server.hits("/a") == (count == 100 ? 1 : 2))
+  }
+
+  @Test func `a redirect that one wanted to see is still followed by the others`() async throws {
+    room.server.on("/a", Reply(301, "", ["Location": "/b", "Cache-Control": "max-age=3600"]))
+    room.server.on("/b", Reply("there"))
+    let manager = try room.manager()
+    var seen = request("/a")
+    seen.redirectMode = .manual
+    #expect(try await manager.response(to: seen).status == 301)
+    #expect(try await text(manager.response(to: request("/a"))) == "there")
+    #expect(try await manager.object(for: room.request("/a"), decodedBy: .text) == "there")
+  }
+
+  @Test func `what was just put there is not missing`() async throws {
+    room.server.on("/a", Reply(404), Reply(201), Reply("here"))
+    let manager = try room.manager()
+    #expect(await failure { try await manager.object(for: room.request("/a"), decodedBy: .text) } != nil)
+    #expect(try await manager.response(to: request("/a", [:], "PUT")).status == 201)
+    #expect(try await manager.object(for: room.request("/a"), decodedBy: .text) == "here")
+  }
+
+  @Test func `who names a user in the URL gets answers of their own`() async throws {
+    room.server.on("/a") { request in Reply("for \(request["Authorization"] ?? "all")", hour) }
+    let manager = try room.manager()
+    let joe = ObjectRequest(room.server.url("/a").replacing("http://", with: "http://joe:p%40w@"))
+    #expect(try await manager.object(for: joe, decodedBy: .text) == "for Basic am9lOnBAdw==")
+    await manager.settle()
+    #expect(try await manager.object(for: room.request("/a"), decodedBy: .text) == "for all")
+    #expect(try await text(manager.response(to: request("/a"))) == "for all")
+    #expect(try await room.manager().object(for: joe, decodedBy: .text) == "for Basic am9lOnBAdw==")
+    #expect(room.server.hits("/a") == 2)
+  }
+
+  @Test func `settling waits for the refresh of an HTTP answer too`() async throws {
+    let fields: KeyValuePairs<String, String> = ["Cache-Control": "max-age=0, stale-while-revalidate=60"]
+    room.server.on("/a", Reply("old", fields), Reply("new", fields))
+    let manager = try room.manager()
+    _ = try await manager.response(to: request("/a"))
+    #expect(try await manager.response(to: request("/a", ["Range": "bytes=0-1"])).source == .stale)
+    await manager.settle()
+    #expect(room.server.hits("/a") == 2)
+    var cached = room.request("/a")
+    cached.mode = .onlyIfCached
+    #expect(try await manager.object(for: cached, decodedBy: .text) == "new")
+  }
+
+  @Test func `what a 304 confirms may be too large too, and its head never is`() async throws {
+    let fields: KeyValuePairs<String, String> = ["ETag": "\"1\"", "Cache-Control": "max-age=0"]
+    room.server.on("/a", Reply("0123456789", fields), Reply(304, "", fields), Reply(304, "", fields))
+    let manager = try room.manager()
+    _ = try await manager.response(to: request("/a"))
+    var small = request("/a")
+    small.limitBytes = 9
+    #expect(await failure { try await manager.response(to: small) }?.code == .tooLarge)
+    small.fields = ["Range": "bytes=0-3"]
+    small.mode = .forceCache
+    #expect(try await text(manager.response(to: small)) == "0123")
+  }
+
+  @Test func `a question in a body is asked`() async throws {
+    room.server.on("/a", Reply("plain", hour), Reply("for the body", hour))
+    let manager = try room.manager()
+    _ = try await manager.response(to: request("/a"))
+    var question = request("/a")
+    question.body = .init("q".utf8)
+    #expect(try await text(manager.response(to: question)) == "for the body")
+  }
+
+  @Test func `an HTTP answer that does not come in the policy's time is given up`() async throws {
+    room.server.on("/a") { _ in .never }
+    let manager = try room.manager { $0.timeout = .milliseconds(50) }
+    #expect(await failure { try await manager.response(to: request("/a")) }?.code == .timedOut)
+  }
+
   @Test func `an error stands beside a good answer and does not replace it`() async throws {
     room.server.on(
       "/a", Reply("good", ["Cache-Control": "max-age=0", "ETag": "\"a\""]),

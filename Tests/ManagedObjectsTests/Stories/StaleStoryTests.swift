@@ -106,6 +106,18 @@ struct StaleStoryTests {
     #expect(try await answer(manager, "/a").object == body)
   }
 
+  @Test func `the error of one mirror is no answer while another is to be asked`() async throws {
+    room.server.on("/one", Reply(404, "", ["Cache-Control": "max-age=3600"]))
+    room.server.on("/two", Reply(503), Reply("here"))
+    let manager = try manager()
+    var request = room.request("/one")
+    request.oid = "thing"
+    request.locations.append(room.server.url("/two"))
+    #expect(await failure { try await manager.object(for: request, decodedBy: .text) } != nil)
+    await manager.settle()
+    #expect(try await manager.object(for: request, decodedBy: .text) == "here")
+  }
+
   @Test func `a stored error is ended by a server that says the old answer is still good`() async throws {
     let old: KeyValuePairs<String, String> = ["Cache-Control": "max-age=1", "ETag": "\"1\""]
     room.server.on(
