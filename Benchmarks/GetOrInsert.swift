@@ -8,10 +8,15 @@ import TestSupport
 ///
 /// A hundred thousand URLs, popular by Zipf's law, in caches that hold a tenth of them; beside what one writes by hand, a
 /// dictionary with a list of last uses, under a lock.
+///
+/// Whoever asks has just made the URL, and who inserts the object. So a thread reads those of its next requests before
+/// their time is taken: memory that is slow to reach would be half of what is measured, and is none of a cache's.
 struct GetOrInsert {
   static let keys = 100_000
   private static let limit = 10_000
   private static let threads = 2
+  /// Requests whose time is taken together.
+  private static let batch = 200
   private let rounds: Int
   private let urls: [String]
   private let objects: [ReadyObject]
@@ -59,17 +64,36 @@ struct GetOrInsert {
     _ name: String, _ isHit: @escaping @Sendable (String, ReadyObject) -> Bool
   ) -> Contest.Candidate {
     Contest.Candidate(name: name) {
-      let hits = Lock(0)
-      let (wall, cpu) = (floor_now(), floor_cpu())
+      let parts = Lock([Part]())
       DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
-        let own = requests[thread].count { isHit(urls[$0], objects[$0]) }
-        hits.withLock { $0 += own }
+        let part = part(of: requests[thread], isHit)
+        parts.withLock { $0.append(part) }
       }
-      let run = Contest.Run(wall: floor_now() - wall, cpu: floor_cpu() - cpu)
-      let hitRatio = Double(hits.withLock { $0 }) / Double(Self.threads * requests[0].count)
+      let all = parts.withLock { $0 }
+      let hitRatio = Double(all.reduce(0) { $0 + $1.hits }) / Double(Self.threads * requests[0].count)
       guard hitRatio > 0.5, hitRatio < 0.95 else { throw Wrong("\(name): a hit ratio of \(hitRatio)") }
-      return run
+      return Contest.Run(wall: all.map(\.run.wall).max() ?? 0, cpu: all.reduce(0) { $0 + $1.run.cpu })
     }
+  }
+
+  /// What one thread did.
+  private struct Part {
+    var run = Contest.Run(wall: 0, cpu: 0)
+    var hits = 0
+  }
+
+  private func part(of requests: [Int], _ isHit: (String, ReadyObject) -> Bool) -> Part {
+    var part = Part()
+    for start in stride(from: 0, to: requests.count, by: Self.batch) {
+      let asked = requests[start..<min(start + Self.batch, requests.count)].map { (urls[$0], objects[$0]) }
+      let textHash = asked.reduce(0) { $0 ^ $1.0.hashValue }
+      let (wall, cpu) = (floor_now(), floor_thread_cpu())
+      for at in asked.indices where isHit(asked[at].0, asked[at].1) { part.hits += 1 }
+      part.run.cpu += floor_thread_cpu() - cpu
+      part.run.wall += floor_now() - wall
+      withExtendedLifetime(textHash) {}
+    }
+    return part
   }
 }
 

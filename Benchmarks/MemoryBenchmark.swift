@@ -37,7 +37,8 @@ struct MemoryBenchmark {
       title: "Hits in memory", machine: Machine(directory: FileManager.default.temporaryDirectory.path),
       conditions: [
         "\(Self.count) objects of one byte, \(repeats) hits on each in a round, by one thread; names are URLs of 60 bytes.",
-        "Get or insert: \(GetOrInsert.keys) URLs by Zipf's law, room for a tenth of them; an insertion after each miss.",
+        "Get or insert: \(GetOrInsert.keys) URLs by Zipf's law, room for a tenth of them; an insertion after each miss;"
+          + " URLs and objects at hand, as with whoever has just made them.",
         "A get is that of the cache itself, its key made from the URL; a `manage` is all of it, for a user of a class of"
           + " its own: request, freshness, callback on this thread.",
       ], scores: [], candidates: [])

@@ -34,6 +34,12 @@ double floor_cpu(void) {
          (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
+double floor_thread_cpu(void) {
+  struct timespec spent;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return (double)spent.tv_sec + (double)spent.tv_nsec / 1e9;
+}
+
 uint64_t floor_digest(const void *bytes, size_t count, uint64_t number) {
   return XXH3_64bits_withSeed(bytes, count, number);
 }

@@ -50,9 +50,10 @@ int floor_run(const struct floor_job *job, struct floor_result *result);
 // response is cut off. 0: the file is there.
 int floor_receive(int port, const char *path, const char *file, struct floor_result *result);
 
-// Seconds: of a clock that only goes on, and of the processor, user and system, by the whole process.
+// Seconds: of a clock that only goes on, and of the processor, user and system, by the whole process or by this thread.
 double floor_now(void);
 double floor_cpu(void);
+double floor_thread_cpu(void);
 
 // The same checksum for one body.
 uint64_t floor_digest(const void *bytes, size_t count, uint64_t number);

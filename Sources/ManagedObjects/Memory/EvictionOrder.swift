@@ -38,7 +38,8 @@ struct S3FIFOOrder: EvictionOrder {
   }
 
   func read(_ slot: Int32, in slots: inout SlotTable) {
-    slots[slot].wasRead = true
+    // What is read often is marked already, and writing would take its line of memory from the other processors' caches.
+    if !slots[slot].wasRead { slots[slot].wasRead = true }
   }
 
   mutating func queue(forNew hash: Int, in slots: SlotTable) -> SlotTable.QueueName {

@@ -49,10 +49,9 @@ package final class MemoryCache: Sendable {
   @discardableResult
   package func insert(_ ready: ReadyObject, for key: MemoryKey, cost: Int, ifNoRecallSince count: UInt32? = nil) -> Bool
   {
-    let entry = MemoryEntry(key: key, hold: .strong(ready), cost: cost)
-    return change { contents, leftovers in
+    change { contents, leftovers in
       if let count, !contents.mayKeep(ready.facts, for: key, since: count) { return false }
-      return contents.insert(entry, &leftovers)
+      return contents.insert(ready, for: key, cost: cost, &leftovers)
     }
   }
 
@@ -145,11 +144,8 @@ package final class MemoryCache: Sendable {
   private func change<Result: Sendable>(
     _ body: (inout MemoryContents, inout MemoryContents.Leftovers) -> Result
   ) -> Result {
-    let (result, leftovers) = contents.withLock { contents in
-      var leftovers = MemoryContents.Leftovers()
-      let result = body(&contents, &leftovers)
-      return (result, leftovers)
-    }
+    var leftovers = MemoryContents.Leftovers()
+    let result = contents.withLock { contents in body(&contents, &leftovers) }
     bury(leftovers.suspects)
     withExtendedLifetime(leftovers) {}
     return result

@@ -9,7 +9,7 @@ struct MemoryContents: Sendable {
     private var released: SlotTable.Content?
     /// Mostly there is one at a time, and no memory has to be found for it while others wait for the lock.
     private var alsoReleased: [SlotTable.Content] = []
-    private var releasedHolds: [MemoryEntry.Hold] = []
+    private var releasedHolds: [MemoryHold] = []
     /// Objects that may have died; see `forget`.
     var suspects: [(key: MemoryKey, sleeper: SleepingObject)] = []
 
@@ -17,7 +17,7 @@ struct MemoryContents: Sendable {
       if released == nil { released = content } else { alsoReleased.append(content) }
     }
 
-    fileprivate mutating func release(_ hold: MemoryEntry.Hold) { releasedHolds.append(hold) }
+    fileprivate mutating func release(_ hold: MemoryHold) { releasedHolds.append(hold) }
   }
 
   private let limitCost: Int
@@ -67,7 +67,7 @@ struct MemoryContents: Sendable {
   var keys: [MemoryKey] { slots.keys }
 
   /// How the key's object is held, if there is one. Holding it strongly counts as a read.
-  mutating func find(_ key: MemoryKey) -> MemoryEntry.Hold? {
+  mutating func find(_ key: MemoryKey) -> MemoryHold? {
     guard let slot = slots.find(key) else { return nil }
     if slots[slot].queue != .weak { order.read(slot, in: &slots) }
     return slots.hold(slot)
@@ -103,25 +103,27 @@ struct MemoryContents: Sendable {
     if known.count < 16 { representations?.append(representation) } else { representations = nil }
   }
 
-  /// Replaces the entry of the key, if there is one. Returns whether the object is held strongly.
-  mutating func insert(_ new: MemoryEntry, _ leftovers: inout Leftovers) -> Bool {
-    note(new.key.representation)
+  /// Makes this the object of the key. Returns whether it is held strongly.
+  mutating func insert(_ ready: ReadyObject, for key: MemoryKey, cost given: Int, _ leftovers: inout Leftovers) -> Bool
+  {
+    let cost = max(1, given)
+    note(key.representation)
     var old: SlotTable.Link?
-    if let slot = slots.find(new.key) {
+    if let slot = slots.find(key) {
       old = slots[slot]
       remove(slot, &leftovers)
     }
-    guard fits(new.cost) else {
-      insertWeak(new, &leftovers)
+    guard fits(cost) else {
+      insertWeak(ready, for: key, cost: cost, &leftovers)
       return false
     }
-    makeRoom(for: new.cost, &leftovers)
+    makeRoom(for: cost, &leftovers)
     // The place that the old one earned goes to the new one.
     if let old, old.queue != .weak {
-      let slot = slots.insert(new, into: old.queue)
+      let slot = slots.insert(key, .strong(ready), cost: cost, into: old.queue)
       slots[slot].wasRead = old.wasRead
     } else {
-      slots.insert(new, into: order.queue(forNew: new.key.hash, in: slots))
+      slots.insert(key, .strong(ready), cost: cost, into: order.queue(forNew: key.hash, in: slots))
     }
     return true
   }
@@ -134,7 +136,7 @@ struct MemoryContents: Sendable {
     let cost = slots[slot].cost
     _ = slots.remove(slot)
     makeRoom(for: cost, &leftovers)
-    slots.insert(MemoryEntry(key: key, hold: .strong(ready), cost: cost), into: .main)
+    slots.insert(key, .strong(ready), cost: cost, into: .main)
   }
 
   /// The object that was found asleep is dead: its entry goes, unless it was replaced meanwhile.
@@ -187,9 +189,11 @@ struct MemoryContents: Sendable {
     suspectOldest(&leftovers)
   }
 
-  private mutating func insertWeak(_ entry: MemoryEntry, _ leftovers: inout Leftovers) {
-    guard let asleep = entry.hold.asleep() else { return }
-    slots.insert(MemoryEntry(key: entry.key, hold: asleep, cost: entry.cost), into: .weak)
+  private mutating func insertWeak(
+    _ ready: ReadyObject, for key: MemoryKey, cost: Int, _ leftovers: inout Leftovers
+  ) {
+    guard let asleep = ready.asleep() else { return }
+    slots.insert(key, .weak(asleep), cost: cost, into: .weak)
     suspectOldest(&leftovers)
   }
 

@@ -6,12 +6,16 @@ internal import Synchronization
 package final class ReadyObject: Sendable {
   /// In milliseconds; 0: nobody has noted it.
   private let freshUntilMilliseconds = Atomic<Int64>(0)
+  /// Whether something can stay of it when it is evicted: what the box says, noted beside the count of references, which the
+  /// cache reaches for anyway. To ask the box and its type are two more waits for memory.
+  let isInstance: Bool
   let box: any ObjectBoxing
   let facts: EntryFacts
   /// Length of the body in bytes.
   package let count: Int
 
   package init(box: any ObjectBoxing, facts: EntryFacts, count: Int, freshUntil: WallTime? = nil) {
+    isInstance = box.isInstance
     self.box = box
     self.facts = facts
     self.count = count

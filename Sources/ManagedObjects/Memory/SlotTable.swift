@@ -25,6 +25,8 @@ struct SlotTable: Sendable {
     fileprivate(set) var canSleep = false
     /// Whether it was read lately; what that means is for the eviction order to say.
     var wasRead = false
+    /// The low half of the key's hash, which is all that tables go by. In the key it would take reading all of that.
+    fileprivate var hash: UInt32 = 0
     fileprivate var newer = none
     /// In a free slot: the next free one.
     fileprivate var older = none
@@ -38,7 +40,7 @@ struct SlotTable: Sendable {
   struct Content: Sendable {
     fileprivate(set) var key = nobody
     /// nil: the slot is free.
-    fileprivate(set) var hold: MemoryEntry.Hold?
+    fileprivate(set) var hold: MemoryHold?
 
     private static let nobody = MemoryKey(id: ObjectID(""), representation: Representation(of: Never.self, variant: ""))
   }
@@ -60,9 +62,9 @@ struct SlotTable: Sendable {
 
   func key(_ slot: Int32) -> MemoryKey { contents[Int(slot)].key }
 
-  func hash(_ slot: Int32) -> Int { contents[Int(slot)].key.hash }
+  func hash(_ slot: Int32) -> Int { Int(links[Int(slot)].hash) }
 
-  func hold(_ slot: Int32) -> MemoryEntry.Hold? { contents[Int(slot)].hold }
+  func hold(_ slot: Int32) -> MemoryHold? { contents[Int(slot)].hold }
 
   @inline(__always)
   func find(_ key: MemoryKey) -> Int32? {
@@ -80,11 +82,11 @@ struct SlotTable: Sendable {
 
   /// The key must not be in the table.
   @discardableResult
-  mutating func insert(_ entry: MemoryEntry, into queue: QueueName) -> Int32 {
+  mutating func insert(_ key: MemoryKey, _ hold: MemoryHold, cost: Int, into queue: QueueName) -> Int32 {
     let slot = takeFreeSlot()
-    index.insert(slot, hash: entry.key.hash)
-    contents[Int(slot)] = Content(key: entry.key, hold: entry.hold)
-    links[Int(slot)] = Link(canSleep: entry.canSleep, cost: entry.cost)
+    index.insert(slot, hash: key.hash)
+    contents[Int(slot)] = Content(key: key, hold: hold)
+    links[Int(slot)] = Link(canSleep: hold.canSleep, hash: UInt32(truncatingIfNeeded: key.hash), cost: cost)
     link(slot, into: queue)
     return slot
   }
@@ -108,8 +110,8 @@ struct SlotTable: Sendable {
   }
 
   /// The same key and cost. Returns what was held.
-  mutating func replace(_ slot: Int32, by new: MemoryEntry.Hold) -> MemoryEntry.Hold? {
-    var hold: MemoryEntry.Hold? = new
+  mutating func replace(_ slot: Int32, by new: MemoryHold) -> MemoryHold? {
+    var hold: MemoryHold? = new
     swap(&hold, &contents[Int(slot)].hold)
     return hold
   }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct EvictionOrderTests {
   private func insert(_ number: Int, cost: Int = 1, into queue: SlotTable.QueueName, _ slots: inout SlotTable) -> Int32
   {
-    slots.insert(MemoryEntry(key: memoryKey(number), hold: .strong(ready(number)), cost: cost), into: queue)
+    slots.insert(number, cost: cost, into: queue)
   }
 
   @Test func `LRU evicts what was not read for the longest time`() {

@@ -25,3 +25,10 @@ final class Picture: Sendable {
   let number: Int
   init(_ number: Int) { self.number = number }
 }
+
+extension SlotTable {
+  @discardableResult
+  mutating func insert(_ number: Int, cost: Int = 1, into queue: QueueName) -> Int32 {
+    insert(memoryKey(number), .strong(ready(number)), cost: cost, into: queue)
+  }
+}

@@ -3,10 +3,6 @@ import Testing
 @testable import ManagedObjects
 
 @Suite struct SlotTableTests {
-  private func entry(_ number: Int, cost: Int = 1) -> MemoryEntry {
-    MemoryEntry(key: memoryKey(number), hold: .strong(ready(number)), cost: cost)
-  }
-
   /// Takes the queue apart from its oldest end.
   private func drained(_ slots: SlotTable, _ queue: SlotTable.QueueName) -> [String] {
     var slots = slots
@@ -21,8 +17,8 @@ import Testing
 
   @Test func `queues keep the order of arrival and their costs`() {
     var slots = SlotTable()
-    for number in 0..<4 { slots.insert(entry(number, cost: 10), into: .small) }
-    slots.insert(entry(9, cost: 5), into: .main)
+    for number in 0..<4 { slots.insert(number, cost: 10, into: .small) }
+    slots.insert(9, cost: 5, into: .main)
     #expect(slots[.small].count == 4)
     #expect(slots[.small].cost == 40)
     #expect(slots[.main].cost == 5)
@@ -31,7 +27,7 @@ import Testing
 
   @Test func `moving goes to the new end, from the middle and both ends`() throws {
     var slots = SlotTable()
-    let numbers = (0..<4).map { slots.insert(entry($0), into: .main) }
+    let numbers = (0..<4).map { slots.insert($0, into: .main) }
     slots.move(numbers[1], to: .main)
     slots.move(numbers[0], to: .main)
     slots.move(numbers[0], to: .main)
@@ -43,14 +39,14 @@ import Testing
 
   @Test func `a freed slot is used again and found under its new key only`() {
     var slots = SlotTable()
-    let first = slots.insert(entry(1), into: .main)
+    let first = slots.insert(1, into: .main)
     slots[first].wasRead = true
-    let other = slots.insert(entry(2), into: .main)
+    let other = slots.insert(2, into: .main)
     #expect(slots.key(first) == memoryKey(1))
     #expect(slots.remove(first) != nil)
     #expect(slots.remove(first) == nil)
     #expect(slots.find(memoryKey(1)) == nil)
-    #expect(slots.insert(entry(3), into: .small) == first)
+    #expect(slots.insert(3, into: .small) == first)
     #expect(!slots[first].wasRead)
     #expect(slots.find(memoryKey(3)) == first)
     #expect(slots.find(memoryKey(2)) == other)
