@@ -103,7 +103,8 @@ struct NumbersPart {
     }
   }
 
-  /// A fifth out. Median: of an entry that was there, of all steps together; the row of steps: the longest.
+  /// A fifth out. Median: of an entry that was there, of all steps together; the row of steps: the longest; of pieces: the
+  /// longest time that a step of ours went on without letting others run.
   private func trimming(_ candidates: [any Candidate], _ entries: Int) throws -> [CacheFigure] {
     let trimmers = candidates.filter { $0.abilities.contains(.trim) }
     var rows: [CacheFigure] = []
@@ -117,6 +118,10 @@ struct NumbersPart {
       let floor = rows.first?.median ?? each
       rows.append(row("trim, per entry", candidate, entries, each, each, ratio: each / floor))
       rows.append(row("trim, a step", candidate, entries, steps.median, steps.quantile(1), ratio: 0))
+      if let ours = candidate as? BackendCandidate, ours.longestPiece > .zero {
+        let longest = ours.longestPiece / .microseconds(1)
+        rows.append(row("trim, a piece", candidate, entries, longest, longest, ratio: 0))
+      }
     }
     return rows
   }

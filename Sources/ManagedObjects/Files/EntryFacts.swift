@@ -62,6 +62,8 @@ public struct TrimResult: Hashable, Sendable {
   public var removedBytes = 0
   /// False: over the limit still, another step is due.
   public var isDone = true
+  /// The longest time in which other threads were not let run; zero where the backend does not say.
+  package var longestPiece = Duration.zero
 
   public init() {}
 }

@@ -169,5 +169,6 @@ extension TrimResult {
     removedEntries += other.removedEntries
     removedBytes += other.removedBytes
     isDone = isDone && other.isDone
+    longestPiece = max(longestPiece, other.longestPiece)
   }
 }

@@ -34,7 +34,8 @@ extension FileStore {
     sweep(listing, in: folder)
     if shards.count == folder.paths.shards { noteOldest(listing.entries[tried...], folder) }
     // Visits are short, and one follows on another.
-    fileSystem.yield()
+    pace.rest(fileSystem)
+    result.longestPiece = pace.longest
     return result
   }
 

@@ -87,6 +87,8 @@ struct Pace {
   private let time: any TimeSource
   private var steps = 0
   private var start: Moment
+  /// The longest time in which others were not let run.
+  private(set) var longest = Duration.zero
 
   init(_ time: any TimeSource) {
     self.time = time
@@ -97,6 +99,11 @@ struct Pace {
     steps += 1
     // A clock costs a hundredth of a system call, and a step is at least one.
     guard steps.isMultiple(of: 32), time.now - start > Self.slice else { return }
+    rest(fileSystem)
+  }
+
+  mutating func rest(_ fileSystem: any FileSystem) {
+    longest = max(longest, time.now - start)
     fileSystem.yield()
     start = time.now
   }
