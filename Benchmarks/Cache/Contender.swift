@@ -32,8 +32,8 @@ final class BackendCandidate: Candidate {
   private let facts = EntryFacts(
     head: LoadHead(status: 200, reason: "OK", fields: ["Content-Type": "image/jpeg", "ETag": "\"5e3f-9c2\""]))
   private var cache: any CacheBackend
-  /// Of the trim that was asked for last.
-  private(set) var longestPiece = Duration.zero
+  /// Of each step of the trim that was asked for last, in nanoseconds; none where the backend does not say.
+  private(set) var longestPieces: [Int] = []
   /// For a backend that never says that it is done.
   private static let limitSteps = 100
 
@@ -111,13 +111,13 @@ final class BackendCandidate: Candidate {
     var times: [Int] = []
     var looked = 0
     var isDone = false
-    longestPiece = .zero
+    longestPieces = []
     while !isDone, looked < entries, times.count < Self.limitSteps {
       let start = nanoseconds()
       let result = try cache.trim(budget: .seconds(60))
       times.append(nanoseconds() - start)
       (isDone, looked) = (result.isDone, looked + result.lookedAtEntries)
-      longestPiece = max(longestPiece, result.longestPiece)
+      if result.longestPiece > .zero { longestPieces.append(Int(result.longestPiece / .nanoseconds(1))) }
     }
     return times
   }

@@ -82,12 +82,16 @@ struct CacheGoals {
         name: "the longest of ten steps at \(grouped($0.entries))", candidate: name, value: $0.p99 / 1e6,
         bound: max(0.1, 1.2 * Double($0.entries) / 1e6), unit: "s")
     }
-    let piece = longest("trim, a piece").map {
-      CacheGoal(
-        name: "the longest piece of a step at \(grouped($0.entries))", candidate: name, value: $0.p99 / 1000,
-        bound: 10, unit: "ms")
+    // A step in which the journal is committed, or another program takes the processor, has one that is not ours: the median
+    // tells what is.
+    let pieces = longest("trim, a piece").map { row in
+      [("the longest piece of a step", row.median), ("the longest piece of all steps", row.p99)].map { name, longest in
+        CacheGoal(
+          name: "\(name) at \(grouped(row.entries))", candidate: row.candidate, value: longest / 1000, bound: 10,
+          unit: "ms")
+      }
     }
-    return [step, piece].compactMap(\.self)
+    return [step].compactMap(\.self) + (pieces ?? [])
   }
 
   private func latencies(_ name: String) -> [CacheGoal] {

@@ -103,8 +103,8 @@ struct NumbersPart {
     }
   }
 
-  /// A fifth out. Median: of an entry that was there, of all steps together; the row of steps: the longest; of pieces: the
-  /// longest time that a step of ours went on without letting others run.
+  /// A fifth out. Median: of an entry that was there, of all steps together; the row of steps: the longest. The row of
+  /// pieces: for how long at most a step of ours went on without letting others run, and of all steps the longest.
   private func trimming(_ candidates: [any Candidate], _ entries: Int) throws -> [CacheFigure] {
     let trimmers = candidates.filter { $0.abilities.contains(.trim) }
     var rows: [CacheFigure] = []
@@ -118,9 +118,9 @@ struct NumbersPart {
       let floor = rows.first?.median ?? each
       rows.append(row("trim, per entry", candidate, entries, each, each, ratio: each / floor))
       rows.append(row("trim, a step", candidate, entries, steps.median, steps.quantile(1), ratio: 0))
-      if let ours = candidate as? BackendCandidate, ours.longestPiece > .zero {
-        let longest = ours.longestPiece / .microseconds(1)
-        rows.append(row("trim, a piece", candidate, entries, longest, longest, ratio: 0))
+      let pieces = Samples((candidate as? BackendCandidate)?.longestPieces ?? [])
+      if !pieces.all.isEmpty {
+        rows.append(row("trim, a piece", candidate, entries, pieces.median, pieces.quantile(1), ratio: 0))
       }
     }
     return rows

@@ -64,7 +64,7 @@ struct CacheBenchmarkTests {
       figure("numbers", "trim, per entry", "FileCache", entries: 1000, median: 10, ratio: 1),
       figure("numbers", "trim, per entry", "FileCache", entries: 10_000, median: 13, ratio: 1),
       figure("numbers", "trim, a piece", "BigFileCache", entries: 1000, p99: 12_000),
-      figure("numbers", "trim, a piece", "BigFileCache", entries: 10_000, p99: 9000),
+      figure("numbers", "trim, a piece", "BigFileCache", entries: 10_000, median: 9000, p99: 12_000),
       figure("numbers", "trim, a piece", "FileCache", entries: 10_000, p99: 90_000),
     ]
     let goals = CacheGoals(figures).all
@@ -75,7 +75,7 @@ struct CacheBenchmarkTests {
     #expect(isMet("an entry in a trim, 10,000 beside 1,000") == false)
     // In milliseconds, at the most entries, and of the one that promises it.
     let pieces = goals.filter { $0.name.hasPrefix("the longest piece") }
-    #expect(pieces.map(\.value) == [9] && pieces.map(\.isMet) == [true])
+    #expect(pieces.map(\.value) == [9, 12] && pieces.map(\.isMet) == [true, false])
     #expect(isMet("open") == nil, "what was not measured is not judged")
     let beside = goals.filter { $0.name.hasSuffix("beside the floor with heads") }
     #expect(beside.map(\.name) == ["get, hit, median, beside the floor with heads"])

@@ -138,7 +138,11 @@ struct CachingStoryTests {
 
   // MARK: Damage
 
-  @Test func `entries cut to nothing, halved or lengthened are fetched anew, and only they`() async throws {
+  @Test(arguments: FileCacheTests.Kind.allCases)
+  func `entries cut to nothing, halved or lengthened are fetched anew, and only they`(
+    kind: FileCacheTests.Kind
+  ) async throws {
+    let room = try StoryRoom(kind)
     func body(_ number: Int) -> [UInt8] { (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ number) } }
     for number in 0..<10 { room.server.on("/\(number)", Reply(body(number), hour)) }
     let manager = try room.manager()

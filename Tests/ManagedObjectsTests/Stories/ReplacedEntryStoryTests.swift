@@ -21,9 +21,11 @@ struct ReplacedEntryStoryTests {
     return Int(first)
   }
 
-  @Test(.timeLimit(.minutes(2)))
-  func `a slow reader of a large entry ends with one version while others refresh and trim it`() async throws {
-    let room = try StoryRoom()
+  @Test(.timeLimit(.minutes(2)), arguments: FileCacheTests.Kind.allCases)
+  func `a slow reader of a large entry ends with one version while others refresh and trim it`(
+    kind: FileCacheTests.Kind
+  ) async throws {
+    let room = try StoryRoom(kind)
     let version = Lock(UInt8(1))
     room.server.on("/big") { _ in Reply([UInt8](repeating: version.withLock { $0 }, count: Self.size), hour) }
     let whole = ObjectDecoder<Int>("version", decode: Self.version)
@@ -44,7 +46,7 @@ struct ReplacedEntryStoryTests {
 
     let isOver = Lock(false)
     let trims = Task.detached {
-      let cache = try FileCache(folder: room.cacheFolder, limits: CacheFolder.limits(bytes: 4096))
+      let cache = try kind.open(at: room.cacheFolder, CacheFolder.limits(bytes: 4096))
       while !isOver.withLock({ $0 }) {
         _ = cache.trim(budget: .milliseconds(20))
         await Task.yield()

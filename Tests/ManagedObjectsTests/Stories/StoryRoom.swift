@@ -7,8 +7,10 @@ import TestSupport
 struct StoryRoom {
   let server: LoopbackServer
   let folder: TemporaryFolder
+  let kind: FileCacheTests.Kind
 
-  init() throws {
+  init(_ kind: FileCacheTests.Kind = .file) throws {
+    self.kind = kind
     server = try LoopbackServer()
     folder = try TemporaryFolder("story")
   }
@@ -20,7 +22,7 @@ struct StoryRoom {
     var policy = Policy()
     policy.retry.firstDelay = .milliseconds(1)
     change(&policy)
-    return ObjectManager(cache: try FileCache(folder: cacheFolder), policy: policy)
+    return ObjectManager(cache: try kind.open(at: cacheFolder), policy: policy)
   }
 
   /// Without retries and without remembering failures.
