@@ -48,7 +48,7 @@ struct ReplacedEntryStoryTests {
     let trims = Task.detached {
       let cache = try kind.open(at: room.cacheFolder, CacheFolder.limits(bytes: 4096))
       while !isOver.withLock({ $0 }) {
-        _ = cache.trim(budget: .milliseconds(20))
+        _ = try cache.trim(budget: .milliseconds(20))
         await Task.yield()
       }
     }
