@@ -16,14 +16,6 @@ struct FileCacheTests {
       }
     }
 
-    /// As a program opens it.
-    func open(at folder: URL, _ limits: CacheLimits = CacheLimits()) throws -> any StoredCache {
-      switch self {
-      case .file: try FileCache(folder: folder, limits: limits)
-      case .big: try BigFileCache(folder: folder, limits: limits)
-      }
-    }
-
     var digits: Int { self == .file ? 1 : 2 }
   }
 

@@ -49,6 +49,16 @@ struct StoryRoom {
   }
 }
 
+extension FileCacheTests.Kind {
+  /// As a program opens it.
+  func open(at folder: URL, _ limits: CacheLimits = CacheLimits()) throws -> any StoredCache {
+    switch self {
+    case .file: try FileCache(folder: folder, limits: limits)
+    case .big: try BigFileCache(folder: folder, limits: limits)
+    }
+  }
+}
+
 func failure<Success>(_ body: () async throws -> Success) async -> ObjectError? {
   do {
     _ = try await body()
