@@ -6,22 +6,32 @@ internal import CZlib
 ///     deflate    RFC 1950; also the bare RFC 1951 that many a server sends under this name, told by the first two bytes
 ///
 /// Fails rather than give a body that is not whole: what was given before the failure must not be kept. Knows no ratio
-/// that would be suspicious, since honest bodies shrink to a hundredth; `limit` bounds what comes out.
+/// that would be suspicious, since honest bodies shrink to a hundredth; `limit` bounds what comes out. Packings inside
+/// packings that hold next to nothing would make work without anything coming out: they are damage.
 ///
 /// Sound although unchecked: the stages are reached through this one noncopyable value only, and zlib's streams may be
 /// used from any thread, one at a time (https://zlib.net/zlib_faq.html, 21).
 package struct Inflater: ~Copyable, @unchecked Sendable {
   package enum Coding: Hashable, Sendable { case gzip, deflate }
 
+  /// What a packed form may be longer than what it holds is little, even where it was flushed at every line. A stage
+  /// that feeds another gives at most twice what comes out in the end, and this.
+  private static let slackBytes = 1 << 20
+
   /// In the order in which they are undone.
   private let stages: [Stage]
+  /// Bytes that each stage has made.
+  private var made: [Int]
   /// Bytes given so far.
   private var given = 0
 
   package init(coding: Coding) { self.init(codings: [coding]) }
 
   /// - Parameter codings: in the order in which they were applied, as in the field.
-  package init(codings: [Coding]) { stages = codings.reversed().map(Stage.init) }
+  package init(codings: [Coding]) {
+    stages = codings.reversed().map(Stage.init)
+    made = Array(repeating: 0, count: stages.count)
+  }
 
   /// The codings of a response, in the order in which they were applied; "identity" is none. nil: one is unknown, so
   /// that the body is left as it is; so are more than five, which only an attacker would nest.
@@ -60,7 +70,13 @@ package struct Inflater: ~Copyable, @unchecked Sendable {
     _ index: Int, _ input: RawSpan, _ limit: Int?, _ output: (RawSpan) throws(ObjectError) -> Void
   ) throws(ObjectError) {
     guard index < stages.count else { return try give(input, limit, output) }
-    try stages[index].inflate(input) { (bytes) throws(ObjectError) in try run(index + 1, bytes, limit, output) }
+    try stages[index].inflate(input) { (bytes) throws(ObjectError) in
+      made[index] += bytes.byteCount
+      if index + 1 < stages.count, made[index] / 2 > given + Self.slackBytes / 2 {
+        throw ObjectError(.transport, "The compressed body is damaged: it holds packings, and next to nothing in them.")
+      }
+      try run(index + 1, bytes, limit, output)
+    }
   }
 
   private mutating func give(

@@ -165,6 +165,26 @@ private let text = Array(String(repeating: "All work and no play makes Jack a du
     #expect(code(packed(Array(packed(text).dropLast())), [.gzip, .gzip]) == .wrongLength)
   }
 
+  @Test(arguments: 2...5)
+  func `packings that hold nothing end the load, however deep`(depth: Int) throws {
+    let empty = packed([])
+    var bomb = [UInt8]((0..<(4 << 20) / empty.count).lazy.map { _ in empty }.joined())
+    for _ in 1..<depth { bomb = packed(bomb, level: 9) }
+    let codings = [Inflater.Coding](repeating: .gzip, count: depth)
+    #expect(code(bomb, codings) == .transport)
+  }
+
+  @Test func `packings longer than what they hold pass, as long as they hold something`() throws {
+    let lines = (0..<200_000).map { _ in UInt8.random(in: 0...255) }
+    // Members of 100 bytes, stored: 23 bytes more for each.
+    let members = stride(from: 0, to: lines.count, by: 100).flatMap { packed(Array(lines[$0..<($0 + 100)]), level: 0) }
+    let noise = Array(repeating: members, count: 20).flatMap(\.self)
+    #expect(noise.count > 20 * lines.count + 700_000)
+    #expect(try unpacked(packed(noise), [.gzip, .gzip]).count == 20 * lines.count)
+    // A little that holds nothing is no harm.
+    #expect(try unpacked(packed((0..<1000).flatMap { _ in packed([]) }), [.gzip, .gzip]) == [])
+  }
+
   @Test func `what the output throws comes through, and ends the body`() throws {
     var inflater = Inflater(codings: [.gzip, .gzip])
     let bytes = packed(packed(text))
