@@ -44,7 +44,7 @@ struct PropertyListWalk {
     try enter(top, bytes)
     while let step = way.last {
       if step.next == step.end {
-        leave()
+        try leave()
         continue
       }
       guard let object = bytes.number(at: step.next, referenceBytes), object < objects else { throw Self.damaged }
@@ -63,26 +63,27 @@ struct PropertyListWalk {
     way.append(Step(object: object, next: references.lowerBound, end: references.upperBound))
   }
 
-  private mutating func leave() {
+  private mutating func leave() throws(ObjectError) {
     let step = way.removeLast()
     depths[step.object] = step.depth + 1
     values[step.object] = step.values
-    note(step.depth + 1, step.values)
+    try note(step.depth + 1, step.values)
   }
 
   /// Comes to an object that is known.
   private mutating func add(_ object: Int) throws(ObjectError) {
-    note(depths[object], values[object])
     guard way.count + depths[object] <= PropertyListNesting.limitDepth else { throw PropertyListNesting.tooDeep }
-    guard (way.last?.values ?? 0) <= limitValues else {
-      throw PropertyListNesting.refusal("the same containers stand in it too often")
-    }
+    try note(depths[object], values[object])
   }
 
-  private mutating func note(_ depth: Int, _ values: Int) {
+  /// What stands in the container where the walk is: no container may stand for too much.
+  private mutating func note(_ depth: Int, _ values: Int) throws(ObjectError) {
     guard !way.isEmpty else { return }
     way[way.count - 1].depth = max(way[way.count - 1].depth, depth)
     way[way.count - 1].values += values
+    guard way[way.count - 1].values <= limitValues else {
+      throw PropertyListNesting.refusal("the same containers stand in it too often")
+    }
   }
 
   /// Where the references of a container stand; empty for all else, which has to be there as a whole all the same.

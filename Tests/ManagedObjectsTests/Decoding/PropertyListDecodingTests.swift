@@ -127,6 +127,13 @@ struct PropertyListDecodingTests {
     #expect(try refusal(Self.binary(references: doubling)).contains("too often"))
   }
 
+  @Test func `containers that each hold one shared container once are counted together`() throws {
+    // 0: the top, of the containers 3 and up, each of which is [1]; 1: many references to the leaf 2.
+    let containers = 60_000
+    let list = [Array(3..<(3 + containers)), Array(repeating: 2, count: 200_000), []]
+    #expect(try refusal(Self.binary(references: list + Array(repeating: [1], count: containers))).contains("too often"))
+  }
+
   @Test func `a text that claims to go beyond the end of the file is refused`() throws {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = .binary
