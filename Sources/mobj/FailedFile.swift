@@ -40,4 +40,11 @@ struct FailedFile {
     if fault == nil, rename(temporary, path) != 0 { fault = Descriptor.Fault(errno) }
     if fault != nil { unlink(temporary) }
   }
+
+  /// Puts nothing in its place: it would not be whole.
+  func abandon() {
+    guard let temporary else { return }
+    descriptor.close()
+    unlink(temporary)
+  }
 }

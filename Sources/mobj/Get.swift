@@ -59,7 +59,13 @@ struct Get {
       list?.stop()
       group.cancelAll()
       // What was still on its way is given up; what became whole meanwhile counts.
-      for await step in group { if case .jobEnded = step { take(step, &group) } }
+      for await step in group {
+        switch step {
+        case .jobEnded: take(step, &group)
+        case .lines(let read): lines = read[...]
+        default: break
+        }
+      }
     }
     return await finish()
   }
@@ -165,7 +171,7 @@ struct Get {
     if let fault = console.outputFault, fault != .brokenPipe {
       console.note("mobj: standard output cannot be written: \(fault.text)")
     }
-    failedFile?.finish()
+    await finishFailed()
     if let fault = failedFile?.fault {
       console.note("mobj: --failed \(options.failed ?? "") cannot be written: \(fault.text)")
     }
@@ -176,6 +182,30 @@ struct Get {
     if isInterrupted { return Interrupt.exitStatus }
     let hasFailed = summary.failed > 0 || hasListFailed || console.outputFault != nil || failedFile?.fault != nil
     return hasFailed ? 1 : 0
+  }
+
+  /// What an early end has left undone has not failed yet, but who goes on with the lines that failed wants it too; and the
+  /// list may be the very file that they replace.
+  private mutating func finishFailed() async {
+    guard failedFile != nil else { return }
+    do throws(Descriptor.Fault) {
+      if isStopping || hasListFailed { try await writeRest() }
+      failedFile?.finish()
+    } catch {
+      failedFile?.abandon()
+      console.note(
+        "mobj: --failed \(options.failed ?? "") would not be whole, and what was there stays: the rest of "
+          + "\(options.input ?? "") cannot be read: \(error.text)")
+    }
+  }
+
+  private mutating func writeRest() async throws(Descriptor.Fault) {
+    while let line = nextLine() { failedFile?.write(FailedLines.text(of: line)) }
+    while let list, failedFile?.fault == nil {
+      let lines = try await list.rest()
+      if lines.isEmpty { return }
+      failedFile?.write(lines.flatMap(FailedLines.text))
+    }
   }
 }
 

@@ -44,8 +44,18 @@ actor InputLines {
 
   /// The next URLs, as many as have come; none at the end, or after `stop`.
   func next() throws(Descriptor.Fault) -> [InputLine] {
+    try lines { descriptor.wait(for: POLLIN, orToRead: stopped) }
+  }
+
+  /// The same after `stop`. Of a pipe nothing more: it may be silent for hours.
+  func rest() throws(Descriptor.Fault) -> [InputLine] {
+    guard descriptor.bytesToRead != nil else { return [] }
+    return try lines { true }
+  }
+
+  private func lines(_ mayRead: () -> Bool) throws(Descriptor.Fault) -> [InputLine] {
     while true {
-      guard descriptor.wait(for: POLLIN, orToRead: stopped) else { return [] }
+      guard mayRead() else { return [] }
       let piece = try descriptor.read(atMost: Self.pieceBytes)
       if piece.isEmpty { cutter.end() } else { cutter.append(piece[...]) }
       var lines: [InputLine] = []

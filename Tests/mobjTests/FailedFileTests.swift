@@ -21,6 +21,15 @@ struct FailedFileTests {
     #expect(folder.names == ["rest"], "nothing is left beside it")
   }
 
+  @Test func `one that would not be whole is given up, and the old one stays`() throws {
+    try folder.write("rest", "old")
+    var file = try FailedFile(path: folder.path("rest"))
+    file.write(Array("a\n".utf8))
+    file.abandon()
+    #expect(text("rest") == "old")
+    #expect(folder.names == ["rest"], "nothing is left beside it")
+  }
+
   @Test func `nothing failed: an empty file says so`() throws {
     var file = try FailedFile(path: folder.path("rest"))
     file.finish()

@@ -59,6 +59,51 @@ struct FailedStories {
     #expect(Set(lines).isSubset(of: [server.url("/slow"), server.url("/bad"), server.url("/a")]))
   }
 
+  @Test func `an interrupted run leaves a list from which the next one can go on`() async throws {
+    let gate = Gate()
+    server.otherwise { Reply($0.path) }
+    server.on("/slow", Reply([UInt8](repeating: 1, count: 100_000)).held(until: gate, afterBytes: 1000))
+    // Several pieces of the list, and two URLs that it does not hold.
+    let rest = (0..<4_000).map { server.url("/rest/\($0)") }
+    try tool.home.write("list", rest.joined(separator: "\n"))
+    let running = try tool.start(
+      ["get", "--json", "--jobs", "1", "--input", "list", "--failed", "list"]
+        + ["/a", "/slow", "/b"].map(server.url))
+    try await server.waitForHits("/slow", 1)
+    running.interrupt()
+    #expect(try await running.end().status == 130)
+    gate.open()
+    let lines = try #require(tool.text("list")).split(separator: "\n").map(String.init)
+    #expect(lines == ["/slow", "/b"].map(server.url) + rest)
+    let again = try await tool.run("get", "--json", "--input", "list", "--failed", "list")
+    #expect(again.status == 0)
+    #expect(again.objects.count == lines.count)
+    #expect(tool.text("list") == "")
+  }
+
+  @Test func `a reader that goes away leaves what was not done in the list`() async throws {
+    server.otherwise { Reply($0.path) }
+    let urls = (0..<5_000).map { server.url("/rest/\($0)") }
+    try tool.home.write("list", urls.joined(separator: "\n"))
+    let command = "\(Tool.built) get --json --jobs 2 --input list --failed list | head -1"
+    let run = try await RunningTool(
+      ["bash", "-c", command], environment: tool.environment, folder: tool.home.path
+    ).end()
+    #expect(run.objects.count == 1)
+    let lines = try #require(tool.text("list")).split(separator: "\n").map(String.init)
+    #expect(lines.count > 1000)
+    #expect(Set(urls).subtracting(lines).allSatisfy { server.hits(String($0.dropFirst(server.url("").count))) > 0 })
+  }
+
+  @Test func `where the rest of the list cannot be read, what was there stays`() async throws {
+    try tool.home.write("rest", "of the run before\n")
+    let run = try await tool.run("get", "--json", "--input", "/proc/self/mem", "--failed", "rest", server.url("/bad"))
+    #expect(run.status == 1)
+    #expect(tool.text("rest") == "of the run before\n")
+    #expect(run.notes.contains("--failed rest would not be whole, and what was there stays"))
+    #expect(tool.home.names.filter { $0.contains("mobj-failed") } == [])
+  }
+
   @Test(arguments: ["nowhere/rest", "d"])
   func `a file that cannot be written is refused before anything is asked for`(path: String) async throws {
     try tool.home.write("d/x", "")

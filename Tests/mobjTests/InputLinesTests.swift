@@ -62,5 +62,19 @@ struct InputLinesTests {
     lines.stop()
     #expect(try await next.isEmpty)
     #expect(try await lines.next().isEmpty, "stopped is stopped")
+    try Descriptor(number: writer).write("http://a/\n")
+    #expect(try await lines.rest().isEmpty, "and of a pipe nothing more is awaited")
+  }
+
+  @Test func `what is left of a file can be read after the stop`() async throws {
+    let expected = (0..<20_000).map { "http://127.0.0.1/objects/\($0)" }
+    try await withFile(Data(expected.joined(separator: "\n").utf8)) { path in
+      let lines = try InputLines(path: path)
+      var urls = try await lines.next().map(\.url)
+      lines.stop()
+      #expect(try await lines.next().isEmpty)
+      while case let more = try await lines.rest(), !more.isEmpty { urls += more.map(\.url) }
+      #expect(urls == expected)
+    }
   }
 }
