@@ -40,7 +40,7 @@ struct CacheRun {
     self.options = options
     self.interrupt = interrupt
     let folder = URL(filePath: options.folder, directoryHint: .isDirectory)
-    cache = try Self.open(folder, options)
+    cache = try Self.open(folder, options, interrupt)
     let isListShown = options.verb == .list && Descriptor.standardOutput.isTerminal
     let isForPrograms = options.json && !Descriptor.standardError.isTerminal
     showsProgress = !options.quiet && !isListShown && !isForPrograms
@@ -51,13 +51,15 @@ struct CacheRun {
     meter = ProgressMeter(expectedWeight: expected > 0 ? expected : nil, startedAt: start)
   }
 
-  /// A part of what is there can be told only from what is there.
-  private static func open(_ folder: URL, _ options: CacheOptions) throws(ObjectError) -> any StoredCache {
+  /// A part of what is there can be told only from what is there, file by file: the counters are hints.
+  private static func open(
+    _ folder: URL, _ options: CacheOptions, _ interrupt: Interrupt
+  ) throws(ObjectError) -> any StoredCache {
     var limits = limits(options)
     let cache = try ExistingCache.open(folder, limits: limits)
     guard let percent = options.limitPercent else { return cache }
-    let bytes = (try? cache.statistics())?.bytes ?? 0
-    limits.limitBytes = Int(Double(bytes) * Double(percent) / 100)
+    let survey = try cache.survey { _ in if interrupt.hasArrived { exit(Interrupt.exitStatus) } }
+    limits.limitBytes = Int(Double(survey.chargedBytes) * Double(percent) / 100)
     return try ExistingCache.open(folder, limits: limits)
   }
 
@@ -136,7 +138,8 @@ struct CacheRun {
     }
   }
 
-  /// Steps over all of the folder, and on until it is within the limits, or a whole round brought nothing.
+  /// Steps over all of the folder, and on until it is within the limits, or a whole round more brought nothing: the first
+  /// may only have found out how much there is.
   private mutating func trim() throws -> Int32 {
     var removal = Removal()
     var (steps, idle, looked) = (0, 0, 0)
@@ -144,7 +147,7 @@ struct CacheRun {
     while steps < cache.stepsOfTrim || !isDone && idle < cache.stepsOfTrim {
       let result = try cache.trim(budget: .seconds(3600))
       steps += 1
-      idle = result.removedEntries > 0 ? 0 : idle + 1
+      idle = result.removedEntries > 0 || steps <= cache.stepsOfTrim ? 0 : idle + 1
       looked += result.lookedAtEntries
       isDone = result.isDone
       removal.entries += result.removedEntries

@@ -155,6 +155,25 @@ struct CacheCommandStories {
     #expect(try await cache("trim", "c", "--to", "0%").text.hasSuffix("; 0 entries, 0 B are left\n"))
   }
 
+  @Test(arguments: ["file", "big"])
+  func `a part of what is there is told from what is there, not from the counters`(backend: String) async throws {
+    for number in 0..<20 { try await fill(backend, "/\(number)") }
+    try FileManager.default.removeItem(atPath: tool.home.path("c/counters"))
+    let half = try await cache("trim", "--json", "--to", "50%", "c")
+    #expect(half.status == 0 && half.notes.isEmpty)
+    #expect(half.objects.first?["removedEntries"] as? Int == 10 && half.objects.first?["entries"] as? Int == 10)
+    #expect(heads.count == 10)
+  }
+
+  @Test(arguments: ["file", "big"])
+  func `a limit holds although the first look only counts`(backend: String) async throws {
+    for number in 0..<20 { try await fill(backend, "/\(number)") }
+    try FileManager.default.removeItem(atPath: tool.home.path("c/counters"))
+    let run = try await cache("trim", "c", "--max-size", "8K")
+    #expect(run.status == 0 && run.notes.isEmpty)
+    #expect(run.text.hasSuffix("; 2 entries, 8.2 kB are left\n"))
+  }
+
   @Test func `so it does with the cache of millions`() async throws {
     let list = (0..<600).map { server.url("/\($0)") }.joined(separator: "\n")
     _ = try await tool.run(["get", "--json", "--cache", "c", "--backend", "big", "--input", "-"], input: list)

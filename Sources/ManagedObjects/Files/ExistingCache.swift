@@ -31,7 +31,9 @@ extension StoredCache {
   package var stepsOfTrim: Int { core.store.slices }
 
   /// Counts what is in the folder, file by file.
-  package func survey(progress: (StoreSurvey) -> Void) throws -> StoreSurvey { try core.store.survey(progress) }
+  package func survey(progress: (StoreSurvey) -> Void) throws(ObjectError) -> StoreSurvey {
+    try core.store.survey(progress)
+  }
 
   /// As `verify`, and tells of each damaged entry.
   package func verify(
