@@ -109,6 +109,12 @@ extension Core {
     }
   }
 
+  /// Whether what the server says to this request may be written down in that entry: one credential is told nothing that
+  /// is for everybody, unless it is public.
+  static func mayUpdate(_ entry: EntryKey, _ head: LoadHead, by key: HandlerKey) -> Bool {
+    !entry.scope.isEmpty || key.scope.isEmpty || StoreRule.isPublic(head)
+  }
+
   // MARK: Names
 
   /// The place of this request's answers, under the empty variant; a public answer's under everybody's name.

@@ -251,7 +251,7 @@ extension Core {
     let body: Loaded.Body
     if let lease = base.lease {
       body = .lease(lease)
-      if mayStore { update(base.key, facts, in: backend) }
+      if mayStore, Self.mayUpdate(base.key, facts.head, by: job.key) { update(base.key, facts, in: backend) }
     } else {
       let isComplete = wanted(by: job.handler).allSatisfy { representation in
         let key = MemoryKey(id: job.key.id, scope: job.key.scope, representation: representation)

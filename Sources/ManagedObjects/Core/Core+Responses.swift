@@ -286,7 +286,9 @@ extension Core {
       where: { $0.id == job.key.id && $0.scope == job.key.scope },
       to: { $0.generation == facts.generation ? facts : nil })
     guard let backend else { return }
-    do { try backend.update(entry, facts: facts) } catch { cacheFailed(job.key.id, ObjectError(cacheFault: error)) }
+    if Self.mayUpdate(entry, facts.head, by: job.key) {
+      do { try backend.update(entry, facts: facts) } catch { cacheFailed(job.key.id, ObjectError(cacheFault: error)) }
+    }
     forgetError(job.key, in: backend)
   }
 

@@ -116,6 +116,28 @@ struct HTTPCaseStoryTests {
     #expect(server.hits("/t") == 2 && server.hits("/any") == 1)
   }
 
+  // MARK: What a 304 is about
+
+  @Test(arguments: Face.allCases) func `what a 304 tells one credential is not told to everybody`(
+    face: Face
+  ) async throws {
+    server.on("/p") { request in
+      guard request["If-None-Match"] != nil else {
+        return Reply("all", ["Cache-Control": "public, max-age=10", "ETag": "\"1\""])
+      }
+      return request["Authorization"] == nil
+        ? Reply(304, ["Cache-Control": "public, max-age=10"])
+        : Reply(304, ["Cache-Control": "private, max-age=3600", "X-Name": "joe"])
+    }
+    #expect(try await ask(face, "/p").source == .network)
+    faces.time.advance(by: .seconds(20))
+    let own = try await ask(face, "/p", ["Authorization": "joe"])
+    #expect(own.text == "all" && own.source == .revalidated && own.head.fields["X-Name"] == "joe")
+    let others = try await ask(face, "/p")
+    #expect(others.text == "all" && others.source == .revalidated)
+    #expect(!others.head.fields.contains("X-Name"))
+  }
+
   // MARK: Redirects
 
   @Test(arguments: Face.allCases) func `a temporary redirect is asked each time, a permanent one is not`(
