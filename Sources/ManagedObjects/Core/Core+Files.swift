@@ -244,7 +244,7 @@ extension Core {
 
   /// 304: a new head, the same bytes and objects.
   private func storeHead(_ job: StoreJob, _ head: LoadHead, in backend: (any CacheBackend)?) {
-    guard let base = job.base else { return lostBase(job) }
+    guard let base = job.base, UpdateRule.confirms(head, base.facts) else { return lostBase(job) }
     let facts = UpdateRule.updated(
       base.facts, by: head, requestTime: job.times.request, responseTime: job.times.response)
     let mayStore = mayStore(facts.head, job.key)

@@ -198,8 +198,11 @@ extension Core {
   private nonisolated(nonsending) func exchange(
     _ job: ResponseJob, _ base: StoredAnswer?, _ conditions: HeaderFields
   ) async -> Result<LoadResponse, ObjectError> {
-    let result = await send(job, conditions)
-    return await onFilePool { [self] in take(result, job, base) }
+    var result = await send(job, conditions)
+    if let base, case .notModified(let head) = result.outcome, !UpdateRule.confirms(head, base.facts) {
+      result = await send(job, [:])
+    }
+    return await onFilePool { [self, result] in take(result, job, base) }
   }
 
   nonisolated(nonsending) func send(_ job: ResponseJob, _ conditions: HeaderFields) async -> Exchange.Result {

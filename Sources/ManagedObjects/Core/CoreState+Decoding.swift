@@ -34,7 +34,7 @@ extension CoreState {
     return work
   }
 
-  /// 304, but neither bytes nor objects are left: once more, without conditions.
+  /// 304, but neither bytes nor objects are left, or it is about others: once more, without conditions.
   mutating func lostBase(_ id: HandlerID, now: Moment) -> Few<Work> {
     var work = Few<Work>()
     guard let record = handlers[id] else { return work }

@@ -156,8 +156,7 @@ extension CoreState {
 
   private func sentFields(_ own: HeaderFields, _ conditions: HeaderFields) -> HeaderFields {
     if own.isEmpty, conditions.isEmpty { return LoadAttempt.acceptingCodings }
-    var fields = own
-    for field in conditions { fields.append(field.name, field.value) }
+    var fields = ExchangeRule.conditional(own, conditions)
     if !fields.contains("Accept-Encoding"), !fields.contains("Range") {
       fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
     }

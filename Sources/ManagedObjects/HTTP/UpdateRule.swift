@@ -1,5 +1,16 @@
 /// What a 304 changes in a stored response (RFC 9111 section 3.2).
 package enum UpdateRule {
+  /// Whether a 304 is about this stored response. A strong tag names its bytes: with another one the server means bytes
+  /// that are not these (RFC 9111 section 4.3.4). Where either has none, it answers what was asked.
+  package static func confirms(_ head: LoadHead, _ stored: EntryFacts) -> Bool {
+    guard let new = strongTag(head), let old = strongTag(stored.head) else { return true }
+    return new == old
+  }
+
+  private static func strongTag(_ head: LoadHead) -> EntityTag? {
+    head.fields["ETag"].flatMap(EntityTag.init).flatMap { $0.isWeak ? nil : $0 }
+  }
+
   /// The same bytes under the new fields. Fields that describe the stored bytes stay, since many a server sends others
   /// with a 304; so do status, generation, checksum and what the entry varies on.
   package static func updated(

@@ -29,6 +29,22 @@ private func updated(_ fields: HeaderFields) -> EntryFacts {
     #expect(updated(["X-Many": "c", "x-many": "d"]).head.fields.values(of: "X-Many") == ["c", "d"])
   }
 
+  @Test func `a strong tag that is another than the stored one is about other bytes`() {
+    func confirms(_ new: String?, _ old: String?) -> Bool {
+      func head(_ tag: String?) -> LoadHead {
+        var head = LoadHead()
+        head.fields["ETag"] = tag
+        return head
+      }
+      let facts = EntryFacts(head: head(old), requestTime: WallTime(seconds: 1), responseTime: WallTime(seconds: 1))
+      return UpdateRule.confirms(head(new), facts)
+    }
+    #expect(!confirms("\"2\"", "\"1\""))
+    #expect(confirms("\"1\"", "\"1\""))
+    #expect(confirms(nil, "\"1\"") && confirms("\"1\"", nil))
+    #expect(confirms("\"1\"", "W/\"1\"") && confirms("W/\"2\"", "\"1\""))
+  }
+
   @Test func `the body, its name and its status are the old ones`() {
     let facts = updated(["ETag": "\"v1\""])
     #expect(facts.head.status == 200)

@@ -118,6 +118,34 @@ struct HTTPCaseStoryTests {
 
   // MARK: What a 304 is about
 
+  @Test(arguments: Face.allCases) func `a 304 that names another tag confirms nothing`(face: Face) async throws {
+    server.on(
+      "/a", Reply("one", ["Cache-Control": "max-age=0", "ETag": "\"1\""]),
+      Reply(304, ["Cache-Control": "max-age=60", "ETag": "\"2\""]),
+      Reply("two", ["Cache-Control": "max-age=60", "ETag": "\"2\""]))
+    #expect(try await ask(face, "/a").text == "one")
+    let second = try await ask(face, "/a")
+    #expect(second.text == "two" && second.source == .network)
+    let third = try await ask(face, "/a")
+    #expect(third.text == "two" && third.source == .file)
+    #expect(server.hits("/a") == 3)
+  }
+
+  @Test(arguments: Face.allCases) func `one condition is sent: that of what is stored, not the caller's`(
+    face: Face
+  ) async throws {
+    let sent = Collector<[String]>()
+    server.on("/a") { request in
+      sent.append(request.values(of: "If-None-Match") + request.values(of: "If-Modified-Since"))
+      return request["If-None-Match"] == "\"1\""
+        ? Reply(304, ["ETag": "\"1\""]) : Reply("one", ["Cache-Control": "max-age=0", "ETag": "\"1\""])
+    }
+    #expect(try await ask(face, "/a").text == "one")
+    let own: HeaderFields = ["If-None-Match": "\"0\"", "If-Modified-Since": "Mon, 02 Jan 2023 00:00:00 GMT"]
+    #expect(try await ask(face, "/a", own).text == "one")
+    #expect(sent.elements == [[], ["\"1\""]])
+  }
+
   @Test(arguments: Face.allCases) func `what a 304 tells one credential is not told to everybody`(
     face: Face
   ) async throws {
