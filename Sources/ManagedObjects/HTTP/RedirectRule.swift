@@ -131,6 +131,9 @@ package enum RedirectRule {
     for name in bodyFields { request.fields.remove(name) }
   }
 
+    // What is asked is whether it has changed since another target sent it: an older one would not say so. A tag names
+    // bytes, whoever has them.
+    if target.key != from.key { next.fields.remove("If-Modified-Since") }
   /// What describes a body (RFC 9110 section 15.4, last list).
   private static var bodyFields: [String] {
     [

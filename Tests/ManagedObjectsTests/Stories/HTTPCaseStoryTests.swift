@@ -202,6 +202,18 @@ struct HTTPCaseStoryTests {
     #expect(try await ask(face, "/latest").text == "v2")
   }
 
+  @Test(arguments: Face.allCases) func `the latest version is the latest though it is older`(face: Face) async throws {
+    server.on("/latest", .redirect(to: "/v2"), .redirect(to: "/v1"))
+    for (path, date) in [("/v2", "Tue, 02 Jan 2024 00:00:00 GMT"), ("/v1", "Mon, 02 Jan 2023 00:00:00 GMT")] {
+      server.on(path) { request in
+        let isModified = request["If-Modified-Since"] == nil
+        return Reply(isModified ? 200 : 304, isModified ? path : "", ["Last-Modified": date])
+      }
+    }
+    #expect(try await ask(face, "/latest").text == "/v2")
+    #expect(try await ask(face, "/latest").text == "/v1")
+  }
+
   @Test func `a permanent redirect that is wanted as it is, is kept as long as it says`() async throws {
     server.on("/a") { _ in Reply(301, ["Location": "/b", "Cache-Control": "max-age=60"]) }
     var request = LoadRequest(location: server.url("/a"))
