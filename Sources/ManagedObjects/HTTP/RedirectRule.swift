@@ -70,7 +70,8 @@ package enum RedirectRule {
     let control = CacheControl(head.fields)
     if control.noStore || control.noCache || VaryRule.names(of: head)?.isEmpty != true { return .zero }
     if [301, 308].contains(head.status), !FreshnessRule.isExplicit(head.fields) { return nil }
-    return FreshnessRule.lifetime(of: EntryFacts(head: head, requestTime: now, responseTime: now))
+    let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
+    return max(.zero, FreshnessRule.lifetime(of: facts) - (FreshnessRule.age(of: facts, at: now) ?? .zero))
   }
 
   /// The answer under the URL that was asked for is as fresh as what the redirects led to, but no longer than they lead

@@ -149,6 +149,9 @@ extension RedirectRule.Verdict {
       #expect(lifetime(status, ["Cache-Control": "max-age=5"]) == .seconds(5))
       #expect(lifetime(status, ["Cache-Control": "max-age=5, no-store"]) == .zero)
     }
+    for (age, left) in [("3", 2), ("5", 0), ("9", 0)] {
+      #expect(lifetime(301, ["Cache-Control": "max-age=5", "Age": age]) == .seconds(left), "\(age) s old")
+    }
   }
 
   @Test func `what they led to is fresh no longer, and keeps what it says`() {
