@@ -80,6 +80,10 @@ package enum RedirectRule {
   ///     Cache-Control: max-age=3600
   ///     Cache-Control: max-age=0
   ///
+  /// A 304 is about an answer that is not known here. It carries the time, marked, to where that is updated:
+  ///
+  ///     Cache-Control: max-age=0, redirected
+  ///
   /// - Parameters:
   ///   - lifetime: nil: there were none, or they lead there for ever.
   ///   - now: asked for only where that matters.
@@ -87,6 +91,11 @@ package enum RedirectRule {
     _ head: LoadHead, after lifetime: Duration?, now: @autoclosure () -> WallTime
   ) -> LoadHead {
     guard let lifetime else { return head }
+    if head.status == 304 {
+      var answer = head
+      answer.fields.append("Cache-Control", "max-age=\(lifetime.components.seconds)\(limitMark)")
+      return answer
+    }
     let now = now()
     let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
     let age = FreshnessRule.age(of: facts, at: now) ?? .zero
@@ -95,6 +104,19 @@ package enum RedirectRule {
     let seconds = lifetime == .zero ? 0 : (lifetime + age).components.seconds
     answer.fields.append("Cache-Control", "max-age=\(seconds)")
     return answer
+  }
+
+  private static var limitMark: String { ", redirected" }
+
+  /// Whether it is what `answer` adds to a 304.
+  static func isLimit(_ field: HeaderFields.Field) -> Bool {
+    field.value.hasSuffix(limitMark) && field.name.lowercased() == "cache-control"
+  }
+
+  /// How long the redirects lead to this 304; nil: there were none, or they lead there for ever.
+  static func limit(of head: LoadHead) -> Duration? {
+    let said = head.fields.values(of: "Cache-Control").last { $0.hasSuffix(limitMark) }
+    return said.flatMap { CacheControl(["Cache-Control": $0]).maxAge }
   }
 
   private static func next(
@@ -109,6 +131,9 @@ package enum RedirectRule {
     } else {
       next.location = target.text
     }
+    // What is asked is whether it has changed since another target sent it: an older one would not say so. A tag names
+    // bytes, whoever has them.
+    if target.key != from.key { next.fields.remove("If-Modified-Since") }
     if !isSameOrigin { dropSecrets(&next, secretFields) }
     if becomesGET(status, request.method) { dropBody(&next) }
     return next
@@ -132,9 +157,6 @@ package enum RedirectRule {
     for name in bodyFields { request.fields.remove(name) }
   }
 
-    // What is asked is whether it has changed since another target sent it: an older one would not say so. A tag names
-    // bytes, whoever has them.
-    if target.key != from.key { next.fields.remove("If-Modified-Since") }
   /// What describes a body (RFC 9110 section 15.4, last list).
   private static var bodyFields: [String] {
     [

@@ -19,13 +19,13 @@ package enum UpdateRule {
     var updated = facts
     updated.requestTime = requestTime
     updated.responseTime = responseTime
-    // The old answer's date and age say nothing about the new one, whether or not it brings its own.
-    for name in ["Date", "Age"] { updated.head.fields.remove(name) }
     let kept = describingFields.union(StoreRule.connectionFields(of: head.fields))
       .union(CacheControl(head.fields).withheldFields)
-    let replacing = head.fields.filter { !kept.contains($0.name.lowercased()) }
-    for field in replacing { updated.head.fields.remove(field.name) }
+    let replacing = head.fields.filter { !kept.contains($0.name.lowercased()) && !RedirectRule.isLimit($0) }
+    // The old answer's date and age say nothing about the new one, whether or not it brings its own.
+    updated.head.fields.removeAll(named: Set(replacing.map { $0.name.lowercased() }).union(["date", "age"]))
     for field in replacing { updated.head.fields.append(field.name, field.value) }
+    updated.head = RedirectRule.answer(updated.head, after: RedirectRule.limit(of: head), now: responseTime)
     return updated
   }
 

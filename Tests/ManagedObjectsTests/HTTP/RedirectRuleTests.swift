@@ -169,4 +169,17 @@ extension RedirectRule.Verdict {
     #expect(control(["Cache-Control": "max-age=100", "Age": "90"], .seconds(50)) == ["max-age=100"])
     #expect(control([:], .zero) == [])
   }
+
+  @Test func `a 304 carries their time to what it is about`() {
+    func answer(_ fields: HeaderFields, _ lifetime: Duration?) -> LoadHead {
+      RedirectRule.answer(
+        LoadHead(status: 304, fields: fields), after: lifetime, now: WallTime(seconds: 784_111_777))
+    }
+    for fields: HeaderFields in [[:], ["Cache-Control": "max-age=1"]] {
+      #expect(RedirectRule.limit(of: answer(fields, .seconds(60))) == .seconds(60))
+      #expect(RedirectRule.limit(of: answer(fields, .zero)) == .zero)
+      #expect(RedirectRule.limit(of: answer(fields, nil)) == nil)
+    }
+    #expect(answer([:], .seconds(60)).fields.filter { !RedirectRule.isLimit($0) } == [])
+  }
 }

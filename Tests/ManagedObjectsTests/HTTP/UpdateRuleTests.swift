@@ -29,6 +29,33 @@ private func updated(_ fields: HeaderFields) -> EntryFacts {
     #expect(updated(["X-Many": "c", "x-many": "d"]).head.fields.values(of: "X-Many") == ["c", "d"])
   }
 
+  @Test(.timeLimit(.minutes(1))) func `as many fields as a head may have take no time`() {
+    var fields = HeaderFields()
+    for number in 0..<20_000 { fields.append("x-\(number)", "1") }
+    var many = stored
+    many.head.fields = fields
+    let updated = UpdateRule.updated(
+      many, by: LoadHead(status: 304, fields: fields), requestTime: WallTime(seconds: 11),
+      responseTime: WallTime(seconds: 12))
+    #expect(updated.head.fields == fields)
+  }
+
+  @Test(
+    arguments: [
+      ([:], ["max-age=2", "max-age=0"], 0), ([:], ["max-age=2"], 60), ([:], ["max-age=2"], nil),
+      (["Cache-Control": "max-age=100, private"], ["max-age=100, private", "max-age=60"], 60),
+      (["Cache-Control": "max-age=100"], ["max-age=100"], 100),
+    ] as [(HeaderFields, [String], Int?)])
+  func `redirects to a 304 hold the answer to their time, and take nothing else from it`(
+    fields: HeaderFields, control: [String], lifetime: Int?
+  ) {
+    let head = RedirectRule.answer(
+      LoadHead(status: 304, fields: fields), after: lifetime.map { .seconds($0) }, now: WallTime(seconds: 12))
+    let facts = UpdateRule.updated(
+      stored, by: head, requestTime: WallTime(seconds: 12), responseTime: WallTime(seconds: 12))
+    #expect(facts.head.fields.values(of: "Cache-Control") == control)
+  }
+
   @Test func `a strong tag that is another than the stored one is about other bytes`() {
     func confirms(_ new: String?, _ old: String?) -> Bool {
       func head(_ tag: String?) -> LoadHead {
