@@ -129,25 +129,31 @@ enum CacheReport {
   // MARK: verify
 
   ///     damaged: a/a7c9…: the body has changed (https://example.com/a); removed
-  static func damaged(_ entry: DamagedEntry, repairs: Bool) -> String {
+  static func damaged(_ entry: DamagedEntry) -> String {
     let id = entry.id.map { " (\(redacted($0.description)))" } ?? ""
-    return Console.shown("damaged: \(entry.file): \(entry.problem)\(id)\(repairs ? "; removed" : "")") + "\n"
+    return Console.shown("damaged: \(entry.file): \(entry.problem)\(id)\(entry.isRemoved ? "; removed" : "")") + "\n"
   }
 
   ///     {"file":"a/a7c9…","id":"https://example.com/a","problem":"the body has changed","removed":false}
-  static func damagedJSON(_ entry: DamagedEntry, repairs: Bool) -> String {
+  static func damagedJSON(_ entry: DamagedEntry) -> String {
     var object = JSONObject()
     object.add("file", entry.file)
     object.add("id", entry.id.map { redacted($0.description) })
     object.add("problem", entry.problem)
-    object.add("removed", repairs)
+    object.add("removed", entry.isRemoved)
     return object.line
   }
 
-  static func verified(_ result: VerifyResult, repairs: Bool) -> String {
+  /// - Parameter removed: how many of the damaged; nil: they are only looked for.
+  static func verified(_ result: VerifyResult, removed: Int?) -> String {
     var text = "\(Figures.entries(result.goodEntries)) good, \(Figures.bytes(result.bytes))"
     if result.badEntries > 0 {
-      text += "; \(Figures.count(result.badEntries)) damaged" + (repairs ? ", removed" : "; --repair removes them")
+      text += "; \(Figures.count(result.badEntries)) damaged"
+      switch removed {
+      case nil: text += "; --repair removes them"
+      case result.badEntries: text += ", removed"
+      case .some(let removed): text += ", \(Figures.count(removed)) of them removed"
+      }
     }
     return text + "\n"
   }

@@ -118,24 +118,26 @@ struct CacheRun {
 
   private mutating func verify() -> Int32 {
     var damaged: [DamagedEntry] = []
+    var removed = 0
     let result = cache.verify(
-      repairs: options.repairs, found: { damaged.append($0) },
+      repairs: options.repairs,
+      found: {
+        damaged.append($0)
+        removed += $0.isRemoved ? 1 : 0
+      },
       progress: { result in
         print(damaged)
         damaged = []
         step(bytes: result.bytes - bytes)
       })
     print(damaged)
-    print(options.json ? CacheReport.verifiedJSON(result) : CacheReport.verified(result, repairs: options.repairs))
+    let counted = options.repairs ? removed : nil
+    print(options.json ? CacheReport.verifiedJSON(result) : CacheReport.verified(result, removed: counted))
     return result.badEntries > 0 ? 1 : 0
   }
 
   private mutating func print(_ damaged: [DamagedEntry]) {
-    for entry in damaged {
-      let repairs = options.repairs
-      print(
-        options.json ? CacheReport.damagedJSON(entry, repairs: repairs) : CacheReport.damaged(entry, repairs: repairs))
-    }
+    for entry in damaged { print(options.json ? CacheReport.damagedJSON(entry) : CacheReport.damaged(entry)) }
   }
 
   /// Steps over all of the folder, and on until it is within the limits, or a whole round more brought nothing: the first

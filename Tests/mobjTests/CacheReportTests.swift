@@ -141,24 +141,24 @@ struct CacheReportTests {
     var result = VerifyResult()
     result.goodEntries = 1
     result.bytes = 10
-    #expect(CacheReport.verified(result, repairs: false) == "1 entry good, 10 B\n")
+    #expect(CacheReport.verified(result, removed: nil) == "1 entry good, 10 B\n")
     result.badEntries = 2
-    #expect(CacheReport.verified(result, repairs: false) == "1 entry good, 10 B; 2 damaged; --repair removes them\n")
-    #expect(CacheReport.verified(result, repairs: true) == "1 entry good, 10 B; 2 damaged, removed\n")
+    #expect(CacheReport.verified(result, removed: nil) == "1 entry good, 10 B; 2 damaged; --repair removes them\n")
+    #expect(CacheReport.verified(result, removed: 2) == "1 entry good, 10 B; 2 damaged, removed\n")
+    #expect(CacheReport.verified(result, removed: 0) == "1 entry good, 10 B; 2 damaged, 0 of them removed\n")
     #expect(try object(CacheReport.verifiedJSON(result))["badEntries"] as? Int == 2)
   }
 
   @Test func `a damaged entry is named, its URL without secrets`() throws {
     let id = ObjectID("http://a/?token=hunter2", kind: .url)
     let entry = DamagedEntry(file: "a/a7", id: id, problem: "the body has changed")
-    #expect(
-      CacheReport.damaged(entry, repairs: false)
-        == "damaged: a/a7: the body has changed (http://a/?token=REDACTED)\n")
-    #expect(CacheReport.damaged(entry, repairs: true).hasSuffix("; removed\n"))
-    let object = try object(CacheReport.damagedJSON(entry, repairs: true))
+    #expect(CacheReport.damaged(entry) == "damaged: a/a7: the body has changed (http://a/?token=REDACTED)\n")
+    let removed = DamagedEntry(file: "a/a7", id: id, problem: "the body has changed", isRemoved: true)
+    #expect(CacheReport.damaged(removed).hasSuffix("; removed\n"))
+    let object = try object(CacheReport.damagedJSON(removed))
     #expect(object["id"] as? String == "http://a/?token=REDACTED" && object["removed"] as? Bool == true)
     let nameless = DamagedEntry(file: "a/a7", id: nil, problem: "x")
-    #expect(try self.object(CacheReport.damagedJSON(nameless, repairs: false))["id"] is NSNull)
+    #expect(try self.object(CacheReport.damagedJSON(nameless))["id"] is NSNull)
   }
 
   @Test func `removals tell what is left, or what was not found`() throws {

@@ -155,8 +155,15 @@ extension FileStore {
   /// Removes what is no good entry, unless it has been replaced since it was looked at.
   func heal(_ path: FilePath, _ seen: FileInfo?, _ name: EntryName, in folder: StoreFolder) {
     guard let seen, let now = try? fileSystem.info(of: path, in: folder.root), now.inode == seen.inode else { return }
-    guard take(name, in: folder) == nil else { return }
+    heal(name, in: folder)
+  }
+
+  /// - Returns: whether it is gone.
+  @discardableResult
+  func heal(_ name: EntryName, in folder: StoreFolder) -> Bool {
+    guard take(name, in: folder) == nil else { return false }
     tally.heal()
     folder.counters.noteHealed()
+    return true
   }
 }

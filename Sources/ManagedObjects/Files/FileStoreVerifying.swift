@@ -5,11 +5,14 @@ package struct DamagedEntry: Hashable, Sendable {
   /// nil: the head does not say any more.
   package let id: ObjectID?
   package let problem: String
+  /// It is gone. What could not be read for a passing reason stays, as does what cannot be removed.
+  package let isRemoved: Bool
 
-  package init(file: String, id: ObjectID?, problem: String) {
+  package init(file: String, id: ObjectID?, problem: String, isRemoved: Bool = false) {
     self.file = file
     self.id = id
     self.problem = problem
+    self.isRemoved = isRemoved
   }
 }
 
@@ -32,15 +35,12 @@ extension FileStore {
           result.goodEntries += 1
           result.bytes += count
         case .gone: continue
-        case .bad(let problem):
+        case .bad(let problem, let mayPass):
           result.badEntries += 1
           let id = summary(name, in: folder)?.key.id
-          found(DamagedEntry(file: "\(folder.paths.head(name))", id: id, problem: problem))
-          if repairs {
-            take(name, in: folder)
-            tally.heal()
-            folder.counters.noteHealed()
-          }
+          let isRemoved = repairs && !mayPass && heal(name, in: folder)
+          found(
+            DamagedEntry(file: "\(folder.paths.head(name))", id: id, problem: problem, isRemoved: isRemoved))
         }
         progress(result)
       }
@@ -52,7 +52,8 @@ extension FileStore {
 
   private enum Finding {
     case good(Int)
-    case bad(String)
+    /// - Parameter mayPass: it could not be read now; whether it is good nobody knows.
+    case bad(String, mayPass: Bool = false)
     /// Removed since it was listed.
     case gone
   }
@@ -75,7 +76,7 @@ extension FileStore {
       switch error {
       case .missing: return .gone
       case .bad: return .bad("the head is damaged")
-      case .fault(let fault): return .bad("it cannot be read: \(fault)")
+      case .fault(let fault): return .bad("it cannot be read: \(fault)", mayPass: true)
       }
     }
   }

@@ -49,6 +49,26 @@ struct FileStoreVerifyingTests {
     #expect(cache.statistics().entries == 7)
   }
 
+  @Test func `repairing removes nothing for a passing fault, and claims only what went`() throws {
+    let cache = try folder.fileCache()
+    for name in ["a", "b"] { try cache.put(key(name), body(100)) }
+    try cache.put(key("large"), body(200_000))
+    try folder.flip(folder.head(key("a")), at: 60)
+    folder.files.fail(.read, with: .readFailed)
+    let (unread, none) = verify(cache, repairs: true)
+    #expect(unread.badEntries == 3 && none.count == 3 && none.allSatisfy { !$0.isRemoved })
+    folder.files.mend()
+    #expect(folder.paths.filter { $0.contains("/") }.count == 4)
+
+    folder.files.fail(.remove, with: .refused)
+    let (refused, kept) = verify(cache, repairs: true)
+    #expect(refused.badEntries == 1 && kept.map(\.isRemoved) == [false])
+    folder.files.mend()
+    #expect(cache.statistics().healedEntries == 0)
+    #expect(verify(cache, repairs: true).1.map(\.isRemoved) == [true])
+    #expect(verify(cache).0.badEntries == 0 && verify(cache).0.goodEntries == 2)
+  }
+
   @Test func `something else in an entry's place is named`() throws {
     let cache = try folder.fileCache()
     try cache.put(key("a"), body(100))
