@@ -35,9 +35,7 @@ extension FileStore {
       count(file, in: &survey, folder)
     }
     for shard in 0..<folder.paths.shards {
-      if let fault = unreadable(shard, in: folder) {
-        throw ObjectError(fault, "A part of the cache folder \(path) cannot be read")
-      }
+      if let fault = unreadable(shard, in: folder) { throw unlisted(fault) }
       var pace = Pace(time)
       let listing = list(shard..<(shard + 1), in: folder, &pace)
       for file in listing.temps { count(file, in: &survey, folder) }

@@ -24,12 +24,14 @@ extension FileStore {
     var result = VerifyResult()
     guard let folder = openFolder() else { return result }
     for shard in 0..<folder.paths.shards {
-      if let fault = unreadable(shard, in: folder) {
+      let names: [EntryName]
+      do throws(FileFault) { names = try self.names(in: shard, folder) } catch {
         result.badEntries += 1
-        let problem = "the folder cannot be read: \(fault)"
+        let problem = "the folder cannot be read: \(error)"
         found(DamagedEntry(file: "\(folder.paths.shard(shard))", id: nil, problem: problem))
+        continue
       }
-      for name in names(in: shard, folder) {
+      for name in names {
         switch verify(name, in: folder) {
         case .good(let count):
           result.goodEntries += 1

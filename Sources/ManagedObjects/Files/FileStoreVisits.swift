@@ -19,7 +19,7 @@ extension FileStore {
     var pace = Pace(time)
     let before = shards.map { folder.counters.rawCount(of: $0) }
     var listing = list(shards, in: folder, &pace)
-    setCounters(shards, before: before, listing.entries, in: folder)
+    setCounters(shards, before: before, listing, in: folder)
     let limitVictims = goal.map { max(1, Int(Double(listing.entries.count) * $0.part)) } ?? 0
     let rule = TrimRule(
       goalBytes: goal?.bytes, goalEntries: goal?.entries, limitVictims: limitVictims, limitAge: limits.limitAge,
@@ -29,7 +29,7 @@ extension FileStore {
     var result = TrimResult()
     result.lookedAtEntries = listing.entries.count
     let tried = evict(count, of: listing, in: folder, until: deadline, &pace, &result)
-    result.isDone = tried == count
+    result.isDone = tried == count && listing.unlisted.isEmpty
     noteEvictions(listing.entries[..<tried], rule, folder)
     sweep(listing, in: folder)
     if shards.count == folder.paths.shards { noteOldest(listing.entries[tried...], folder) }
@@ -40,13 +40,14 @@ extension FileStore {
   }
 
   /// Adds what was counted wrong before. Where others commit while a shard is listed nobody can tell what of theirs was
-  /// seen, and its counters stay as they are until the next visit.
+  /// seen, and its counters stay as they are until the next visit; so do those of a shard that could not be listed.
   private func setCounters(
-    _ shards: Range<Int>, before: [SharedCounters.Count], _ seen: [TrimRule.Item], in folder: StoreFolder
+    _ shards: Range<Int>, before: [SharedCounters.Count], _ seen: ShardListing, in folder: StoreFolder
   ) {
     let after = shards.map { folder.counters.rawCount(of: $0) }
-    let counts = counts(of: seen, shards, folder)
-    for (at, shard) in shards.enumerated() where before[at] == after[at] && counts[at] != before[at] {
+    let counts = counts(of: seen.entries, shards, folder)
+    for (at, shard) in shards.enumerated()
+    where before[at] == after[at] && counts[at] != before[at] && !seen.unlisted.contains(shard) {
       let wrong = counts[at] - before[at]
       folder.counters.add(entries: wrong.entries, bytes: wrong.bytes, to: shard)
     }
@@ -124,6 +125,8 @@ extension FileStore {
   /// Removes what dead writers left in these shards: unfinished entries, bodies that no head names, and what is no
   /// file where an entry should be.
   private func sweep(_ listing: ShardListing, in folder: StoreFolder) {
+    // A body is no orphan because its head could not be seen.
+    guard listing.unlisted.isEmpty else { return }
     for path in listing.temps { removeLeftover(path, in: folder) }
     for name in listing.junk { try? fileSystem.removeAny(folder.paths.head(name), in: folder.root) }
     for name in listing.orphans { removeBodies(listing.bodies[name, default: []], of: name, but: nil, in: folder) }
@@ -181,11 +184,15 @@ extension FileStore {
   // MARK: Every entry
 
   /// Names of the heads in a shard.
-  func names(in shard: Int, _ folder: StoreFolder) -> [EntryName] {
+  func names(in shard: Int, _ folder: StoreFolder) throws(FileFault) -> [EntryName] {
     var names: [EntryName] = []
     guard folder.hasShard(shard) else { return names }
-    try? fileSystem.list(folder.paths.shard(shard), in: folder.root) { name, _ in
-      if case .head(let name) = ListedName(name), folder.paths.shard(of: name) == shard { names.append(name) }
+    do throws(FileFault) {
+      try fileSystem.list(folder.paths.shard(shard), in: folder.root) { name, _ in
+        if case .head(let name) = ListedName(name), folder.paths.shard(of: name) == shard { names.append(name) }
+      }
+    } catch {
+      if !error.isMissing { throw error }
     }
     return names
   }
@@ -193,7 +200,7 @@ extension FileStore {
   func forEach(_ visit: (EntrySummary) throws -> EntryVerdict) throws {
     guard let folder = openFolder() else { return }
     for shard in 0..<folder.paths.shards {
-      for name in names(in: shard, folder) {
+      for name in try listed(shard, folder) {
         guard let summary = summary(name, in: folder) else { continue }
         switch try visit(summary) {
         case .keep: continue
@@ -202,6 +209,14 @@ extension FileStore {
         }
       }
     }
+  }
+
+  private func listed(_ shard: Int, _ folder: StoreFolder) throws(ObjectError) -> [EntryName] {
+    do throws(FileFault) { return try names(in: shard, folder) } catch { throw unlisted(error) }
+  }
+
+  func unlisted(_ fault: FileFault) -> ObjectError {
+    ObjectError(fault, "A part of the cache folder \(path) cannot be read")
   }
 
   func summary(_ name: EntryName, in folder: StoreFolder) -> EntrySummary? {

@@ -46,7 +46,13 @@ package struct PosixFileSystem: FileSystem {
       throw fault
     }
     defer { unsafe closedir(listing) }
-    while let entry = unsafe readdir(listing) { unsafe Self.show(entry, show) }
+    // The end and a fault look alike but for errno (readdir(3)).
+    errno = 0
+    while let entry = unsafe readdir(listing) {
+      unsafe Self.show(entry, show)
+      errno = 0
+    }
+    if errno != 0 { throw FileFault.last }
   }
 
   private static func show(

@@ -11,6 +11,8 @@ struct ShardListing {
   var bodies: [EntryName: [Body]] = [:]
   /// Small entries that are, or were, being written.
   var temps: [FilePath] = []
+  /// Could not be listed, or not to the end: what is in them is not known.
+  var unlisted: Set<Int> = []
   /// Something that has an entry's name and is no file.
   var junk: [EntryName] = []
   /// Of all files of a name with body but without head.
@@ -23,8 +25,11 @@ extension FileStore {
     var listing = ShardListing()
     for shard in shards where folder.hasShard(shard) {
       // Its files are named from inside: to go there once for each by way of the folder takes a fifth longer.
-      if let place = try? fileSystem.open(folder.paths.shard(shard), in: folder.root, .read) {
-        list(shard, at: place, in: folder, into: &listing, &pace)
+      do throws(FileFault) {
+        let place = try fileSystem.open(folder.paths.shard(shard), in: folder.root, .read)
+        try list(shard, at: place, in: folder, into: &listing, &pace)
+      } catch {
+        if !error.isMissing { listing.unlisted.insert(shard) }
       }
       pace.step(fileSystem)
     }
@@ -36,12 +41,12 @@ extension FileStore {
   private func list(
     _ shard: Int, at place: borrowing OpenFile, in folder: StoreFolder, into listing: inout ShardListing,
     _ pace: inout Pace
-  ) {
+  ) throws(FileFault) {
     let paths = folder.paths
     var heads: [(name: EntryName, inode: UInt64)] = []
     var bodies: [(name: EntryName, generation: UInt64)] = []
     var temps: [FilePath] = []
-    try? fileSystem.list(EntryPaths.itself, in: place) { name, inode in
+    try fileSystem.list(EntryPaths.itself, in: place) { name, inode in
       switch ListedName(name) {
       case .head(let name) where paths.shard(of: name) == shard: heads.append((name, inode))
       case .body(let name, let generation) where paths.shard(of: name) == shard: bodies.append((name, generation))
@@ -53,16 +58,23 @@ extension FileStore {
     listing.temps += temps
     for (name, generation) in bodies {
       pace.step(fileSystem)
-      guard let info = try? fileSystem.info(of: EntryPaths.bodyInShard(name, generation: generation), in: place)
-      else { continue }
+      guard let info = try existing(EntryPaths.bodyInShard(name, generation: generation), in: place) else { continue }
       listing.add(
         ShardListing.Body(generation: generation, bytes: min(info.bytes, 1 << 44), modified: info.modified), of: name)
     }
     heads.sort { $0.inode < $1.inode }
     for (name, inode) in heads {
       pace.step(fileSystem)
-      guard let info = try? fileSystem.info(of: EntryPaths.headInShard(name), in: place) else { continue }
+      guard let info = try existing(EntryPaths.headInShard(name), in: place) else { continue }
       listing.add(name, inode, info)
+    }
+  }
+
+  /// nil: it has gone since it was listed.
+  private func existing(_ path: FilePath, in place: borrowing OpenFile) throws(FileFault) -> FileInfo? {
+    do throws(FileFault) { return try fileSystem.info(of: path, in: place) } catch {
+      if error.isMissing { return nil }
+      throw error
     }
   }
 }

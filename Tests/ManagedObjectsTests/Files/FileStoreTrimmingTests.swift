@@ -318,6 +318,22 @@ struct FileStoreTrimmingTests {
     }
   }
 
+  @Test(arguments: [FaultyFileSystem.Call.list, .open, .info])
+  func `what cannot be listed is not counted as gone`(call: FaultyFileSystem.Call) throws {
+    let folder = CacheFolder()
+    let cache = try folder.fileCache()
+    try put(0..<40, in: cache)
+    let before = cache.statistics()
+    folder.files.fail(call, with: .noDescriptors)
+    #expect(!cache.trim(budget: .seconds(10)).isDone)
+    func visit(_ entry: EntrySummary) -> EntryVerdict { .keep }
+    if call == .list { #expect(throws: ObjectError.self) { try cache.forEach(visit) } }
+    folder.files.mend()
+    #expect(cache.statistics().entries == 40 && cache.statistics().bytes == before.bytes)
+    #expect(cache.trim(budget: .seconds(10)).isDone)
+    #expect(cache.statistics().entries == 40 && cache.statistics().bytes == before.bytes)
+  }
+
   @Test func `a step without time does a little, and the next goes on there`() throws {
     let folder = CacheFolder()
     let cache = try folder.bigFileCache(shards: 256)
