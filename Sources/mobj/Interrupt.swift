@@ -2,7 +2,8 @@ internal import Dispatch
 internal import Glibc
 internal import ManagedObjects
 
-/// Ctrl-C, and the signal that ends programs: the first one winds the run up, a second one ends it at once.
+/// Ctrl-C, a terminal that goes away, and the signal that ends programs: the first one winds the run up, a second one ends
+/// it at once.
 final class Interrupt {
   static let exitStatus: Int32 = 130
 
@@ -17,7 +18,9 @@ final class Interrupt {
     let (arrival, arrived) = AsyncStream<Void>.makeStream()
     self.arrival = arrival
     let queue = DispatchQueue(label: "mobj.interrupt")
-    sources = [SIGINT, SIGTERM].map { number in
+    // Under nohup(1) the end of the terminal is none of our business.
+    let numbers = Self.isIgnored(SIGHUP) ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
+    sources = numbers.map { number in
       // The source sees the signal all the same; its default would end the process first.
       signal(number, SIG_IGN)
       return DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -29,6 +32,12 @@ final class Interrupt {
       }
       source.resume()
     }
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard sigaction(number, nil, &action) == 0 else { return false }
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 }
 

@@ -56,15 +56,28 @@ struct InterruptStories {
     #expect(run.status == 130)
   }
 
-  @Test func `a run that is told to end does so`() async throws {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func `a run that is told to end does so`(signal: Int32) async throws {
     server.on("/never", .never)
     let running = try tool.start(["get", "--timeout", "60", server.url("/never")])
     try await server.waitForHits("/never", 1)
-    running.interrupt()
+    running.interrupt(signal)
     let start = ContinuousClock.now
     let run = try await running.end()
     #expect(run.status == 130)
     #expect(run.output.isEmpty)
     #expect(ContinuousClock.now - start < .seconds(30))
+  }
+
+  @Test func `a run that is to outlive its terminal does so`() async throws {
+    let gate = Gate()
+    server.on("/slow", Reply("whole").held(until: gate, afterBytes: 2))
+    let command = "trap '' HUP; exec \(Tool.built) get '\(server.url("/slow"))'"
+    let running = try RunningTool(
+      ["bash", "-c", command], environment: tool.environment, folder: tool.home.path)
+    try await server.waitForHits("/slow", 1)
+    running.interrupt(SIGHUP)
+    gate.open()
+    let run = try await running.end()
+    #expect(run.status == 0 && run.text == "whole")
   }
 }

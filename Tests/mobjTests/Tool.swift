@@ -117,7 +117,7 @@ final class RunningTool: Sendable {
 
   deinit { if ended.elements.isEmpty { Glibc.kill(process, SIGKILL) } }
 
-  func interrupt() { Glibc.kill(process, SIGINT) }
+  func interrupt(_ signal: Int32 = SIGINT) { Glibc.kill(process, signal) }
 
   /// Ends it without a word.
   func kill() { Glibc.kill(process, SIGKILL) }
