@@ -58,9 +58,11 @@ final class FileLease: EntryLease {
   }
 
   func read(at offset: Int, atMost count: Int) throws(ObjectError) -> Data {
-    guard case .file(let file, let whole) = body else { return try data().dropFirst(offset).prefix(count) }
+    let start = min(max(0, offset), self.count)
+    let room = min(max(0, count), self.count - start)
+    guard case .file(let file, _) = body else { return try data().dropFirst(start).prefix(room) }
     do throws(FileFault) {
-      let bytes = try fileSystem.read(file.open, at: offset, count: max(0, min(count, whole - offset)))
+      let bytes = try fileSystem.read(file.open, at: start, count: room)
       return bytes.data(0..<bytes.count)
     } catch {
       throw ObjectError(error, "A cached body in \(folder.path) could not be read")

@@ -105,6 +105,22 @@ struct FileStoreFaultTests {
     #expect(try lease.data() == Self.huge)
   }
 
+  @Test(arguments: [100, 200_000, 2 << 20]) func `a part that is not there is no part, wherever it is asked for`(
+    count: Int
+  ) throws {
+    let whole = body(count)
+    let folder = CacheFolder()
+    let cache = try folder.fileCache()
+    try cache.put(key("a"), whole)
+    let lease = try #require(try cache.lookUp(key("a")))
+    for (offset, most, part) in [
+      (-5, 10, whole.prefix(10)), (.min, .max, whole), (3, -1, Data()), (.max, .max, Data()), (count, 1, Data()),
+      (count - 2, .max, whole.suffix(2)),
+    ] {
+      #expect(try lease.read(at: offset, atMost: most) == part, "\(offset) \(most)")
+    }
+  }
+
   @Test func `without a second name a lent file is a copy`() throws {
     let folder = CacheFolder()
     let cache = try folder.fileCache()
