@@ -125,6 +125,13 @@ struct ExplainStories {
     #expect(try state() == before && server.allHits == hits)
   }
 
+  @Test func `a folder without counters is told of, and left without`() async throws {
+    try await get("/a")
+    try FileManager.default.removeItem(atPath: tool.home.path("c/counters"))
+    #expect(try await explain("/a").status == 0)
+    #expect(!tool.names(in: "c").contains("counters"))
+  }
+
   @Test func `a bad URL, a folder that is none, and nothing stored are told apart`() async throws {
     let noFolder = try await explain("/a")
     #expect(noFolder.status == 1 && noFolder.output.isEmpty && noFolder.notes.hasPrefix("mobj: "))

@@ -31,11 +31,17 @@ internal import CFiles
   let isShared: Bool
   private let memory: HeldBytes
 
-  /// - Parameter isNew: the folder was made just now, so nothing is in it that the counts do not know.
-  init(in folder: borrowing OpenFile, shards: Int, fileSystem: any FileSystem, isNew: Bool, now: WallTime) {
+  /// - Parameters:
+  ///   - isNew: the folder was made just now, so nothing is in it that the counts do not know.
+  ///   - makesFile: false: where there is none, the counts are this instance's own.
+  init(
+    in folder: borrowing OpenFile, shards: Int, fileSystem: any FileSystem, isNew: Bool, makesFile: Bool = true,
+    now: WallTime
+  ) {
     self.shards = shards
     let count = 8 * (Self.fields + 2 * shards)
-    if let mapped = try? Self.map(folder, count, fileSystem) {
+    let mayMap = makesFile || (try? fileSystem.info(of: EntryPaths.counters, in: folder)) != nil
+    if mayMap, let mapped = try? Self.map(folder, count, fileSystem) {
       memory = mapped
       isShared = true
     } else {

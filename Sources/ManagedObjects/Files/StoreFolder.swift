@@ -17,10 +17,12 @@ final class StoreFolder: Sendable {
   private let sound = InlineArray<64, Atomic<UInt64>> { _ in Atomic(0) }
 
   private init(
-    root: consuming OpenFile, path: String, shards: Int, fileSystem: any FileSystem, isNew: Bool, now: WallTime
+    root: consuming OpenFile, path: String, shards: Int, fileSystem: any FileSystem, isNew: Bool,
+    makesCounters: Bool = true, now: WallTime
   ) {
     paths = EntryPaths(shards: shards)
-    counters = SharedCounters(in: root, shards: paths.shards, fileSystem: fileSystem, isNew: isNew, now: now)
+    counters = SharedCounters(
+      in: root, shards: paths.shards, fileSystem: fileSystem, isNew: isNew, makesFile: makesCounters, now: now)
     self.root = root
     self.path = path
     self.fileSystem = fileSystem
@@ -70,7 +72,8 @@ final class StoreFolder: Sendable {
     switch try existingFormat(root, path, fileSystem) {
     case .known(let format):
       let folder = StoreFolder(
-        root: root, path: path, shards: format.shards, fileSystem: fileSystem, isNew: false, now: now)
+        root: root, path: path, shards: format.shards, fileSystem: fileSystem, isNew: false, makesCounters: false,
+        now: now)
       return (folder, format)
     case .foreign(let maker):
       throw ObjectError(

@@ -39,6 +39,20 @@ struct ExistingCacheTests {
     #expect(try cache.get(key("a")) == body(10))
   }
 
+  @Test func `a folder that has lost its counters is looked at and trimmed without any`() throws {
+    let cache = try folder.fileCache()
+    for number in 0..<10 { try cache.put(key("\(number)"), body(10)) }
+    try FileManager.default.removeItem(atPath: folder.full("counters"))
+    let before = folder.paths
+    let existing = try open(CacheFolder.limits(entries: 20))
+    #expect(try existing.get(key("1")) == body(10))
+    #expect(try existing.survey { _ in }.entries == 10)
+    #expect(folder.paths == before)
+    #expect(try existing.trim(budget: .seconds(10)).lookedAtEntries == 10)
+    #expect(try existing.statistics().entries == 10)
+    #expect(!folder.paths.contains("counters"))
+  }
+
   @Test func `a folder that is not there is not made`() {
     #expect(refusal()?.contains("No such file") == true)
     #expect(!FileManager.default.fileExists(atPath: folder.url.path))
