@@ -64,15 +64,12 @@ final class OutputTarget: Sendable {
   private func place(_ loaded: Loaded) throws(ObjectError) {
     if case .lease(let lease as OutputFile) = loaded.body, try lease.move(to: self) { return }
     let writer = try makeWriter()
-    do throws(ObjectError) {
-      let bytes = try loaded.data()
-      for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
-        try writer.append(bytes.bytes.extracting(start..<min(bytes.count, start + (1 << 20))))
-      }
+    do {
+      try loaded.forEachPiece { try writer.append($0) }
       guard try writer.finish(nil).move(to: self) else { throw exists }
     } catch {
       writer.abort()
-      throw error
+      throw ObjectError(cacheFault: error)
     }
   }
 
@@ -117,11 +114,19 @@ final class OutputTarget: Sendable {
     do throws(FileFault) { try files.writeAll(bytes, to: file, at: offset) } catch { throw failed(error) }
   }
 
-  fileprivate func data(of file: borrowing OpenFile, count: Int) throws(ObjectError) -> Data {
-    if count == 0 { return Data() }
-    do throws(FileFault) { return try files.map(file, count: count, isWritable: false).data(0..<count) } catch {
+  /// Read, never mapped: the file becomes its caller's own, who may change it while others have these bytes.
+  fileprivate func data(of file: borrowing OpenFile, at offset: Int, count: Int) throws(ObjectError) -> Data {
+    var data = Data(capacity: count)
+    do throws(FileFault) {
+      while data.count < count {
+        let bytes = try files.read(file, at: offset + data.count, count: min(count - data.count, 1 << 20))
+        guard bytes.count > 0 else { throw FileFault.readFailed }
+        bytes.withBytes { data.append($0) }
+      }
+    } catch {
       throw failed(error)
     }
+    return data
   }
 
   fileprivate func remove(_ temporary: FilePath) { try? files.remove(temporary, in: .workingFolder) }
@@ -189,7 +194,12 @@ final class OutputFile: EntryLease {
   /// It has the name of one target: another has to copy it.
   var isGone: Bool { state.withLock { $0.isGone } }
 
-  func data() throws -> Data { try target.data(of: file, count: count) }
+  func data() throws -> Data { try target.data(of: file, at: 0, count: count) }
+
+  func read(at offset: Int, atMost most: Int) throws -> Data {
+    let start = min(max(0, offset), count)
+    return try target.data(of: file, at: start, count: min(max(0, most), count - start))
+  }
 
   fileprivate func write(_ bytes: RawSpan, at offset: Int) throws(ObjectError) {
     try target.write(bytes, to: file, at: offset)

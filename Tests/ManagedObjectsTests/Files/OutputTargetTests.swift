@@ -52,6 +52,30 @@ struct OutputTargetTests {
     #expect(folder.names == ["a", "b"])
   }
 
+  @Test func `bytes shared with a file stay when the file is changed`() throws {
+    let target = try target("out")
+    let text = String(repeating: "all work and no play ", count: 100_000)
+    let written = try write(text, for: target)
+    let bytes = try written.data()
+    try place(written, target)
+    let file = open(folder.path("out"), O_WRONLY)
+    defer { close(file) }
+    #expect(pwrite(file, "none", 4, 0) == 4)
+    #expect(bytes == Data(text.utf8))
+    #expect(ftruncate(file, 10) == 0)
+    #expect(bytes == Data(text.utf8))
+    #expect(throws: ObjectError.self) { try written.data() }
+  }
+
+  @Test func `a copy of a large file is that, piece by piece`() throws {
+    let (first, second) = (try target("a"), try target("b"))
+    let text = String(repeating: "all work and no play ", count: 100_000)
+    let written = try write(text, for: first)
+    try place(written, first)
+    try place(written, second)
+    #expect(try folder.read("b") == Array(text.utf8))
+  }
+
   @Test func `a body in memory becomes a file, an empty one too`() throws {
     for text in ["", "memory"] {
       try place(loaded(.memory(Data(text.utf8))), try target("out", replacing: true))
