@@ -125,24 +125,30 @@ extension FileStore {
     }
     defer { withExtendedLifetime(lock) {} }
     sweepFolders(in: folder)
-    var at = folder.counters.position
-    let end = sliceEnd(after: at, folder.paths.shards)
+    let (start, count) = (folder.counters.position, folder.paths.shards)
+    let end = start + sliceLength(from: start, count)
     let run = runLength(folder.counters.total, folder)
-    while at < end, at == folder.counters.position || time.now < deadline {
-      let shards = at..<min(at + run, end)
+    var at = start
+    while at < end, at == start || time.now < deadline {
+      // Behind the last shard the first one follows.
+      let first = at % count
+      let shards = first..<min(first + min(run, end - at), count)
       let rule = limitRule(folder)
       let isOver = rule.isOver(folder.counters.total)
       result.add(visit(shards, goal: isOver ? goal(shards, rule, folder) : nil, in: folder, until: deadline))
-      at = shards.upperBound
+      at += shards.count
     }
-    folder.counters.position = at % folder.paths.shards
+    folder.counters.position = at % count
     result.isDone = result.isDone && at == end && !limitRule(folder).isOver(folder.counters.total)
     return result
   }
 
-  /// Where the tenth ends that this shard is in, so that ten steps see every shard once.
-  private func sliceEnd(after shard: Int, _ shards: Int) -> Int {
-    (1...slices).map { $0 * shards / slices }.first { $0 > shard } ?? shards
+  /// How many shards a step looks at, such that any ten see all: from a border between tenths to the next, which makes it
+  /// once each; from where a step without time has ended, a tenth.
+  private func sliceLength(from shard: Int, _ shards: Int) -> Int {
+    let borders = (0...slices).map { $0 * shards / slices }
+    guard let border = borders.dropLast().lastIndex(of: shard) else { return (shards + slices - 1) / slices }
+    return borders[border + 1] - shard
   }
 
   // MARK: The timer
