@@ -29,15 +29,18 @@ private func updated(_ fields: HeaderFields) -> EntryFacts {
     #expect(updated(["X-Many": "c", "x-many": "d"]).head.fields.values(of: "X-Many") == ["c", "d"])
   }
 
-  @Test(.timeLimit(.minutes(1))) func `as many fields as a head may have take no time`() {
+  @Test func `as many fields as a head may have take no time`() {
     var fields = HeaderFields()
     for number in 0..<20_000 { fields.append("x-\(number)", "1") }
     var many = stored
     many.head.fields = fields
+    let start = ContinuousClock.now
     let updated = UpdateRule.updated(
       many, by: LoadHead(status: 304, fields: fields), requestTime: WallTime(seconds: 11),
       responseTime: WallTime(seconds: 12))
     #expect(updated.head.fields == fields)
+    // One pass takes a fraction of a second; one for each field takes close to a minute.
+    #expect(ContinuousClock.now - start < .seconds(20))
   }
 
   @Test(
