@@ -207,18 +207,9 @@ extension Core {
 
   nonisolated(nonsending) func send(_ job: ResponseJob, _ conditions: HeaderFields) async -> Exchange.Result {
     var request = job.request
-    request.fields = sentFields(job, conditions)
+    request.fields = ExchangeRule.sent(job.key.fields, conditions, mode: job.key.mode)
     let exchange = Exchange(self, request, intakePlan(job, isConditional: !conditions.isEmpty))
     return await exchange.result(host: job.location.origin.description)
-  }
-
-  private func sentFields(_ job: ResponseJob, _ conditions: HeaderFields) -> HeaderFields {
-    var fields = ExchangeRule.conditional(job.key.fields, conditions)
-    if job.key.mode == .noCache, !fields.contains("Cache-Control") { fields.append("Cache-Control", "max-age=0") }
-    if !fields.contains("Accept-Encoding"), !fields.contains("Range") {
-      fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
-    }
-    return fields
   }
 
   private func intakePlan(_ job: ResponseJob, isConditional: Bool) -> IntakePlan {

@@ -136,7 +136,8 @@ extension CoreState {
   ) {
     let conditions = record.load.isUnconditional ? [:] : record.load.base?.conditions ?? [:]
     var request = LoadRequest(
-      read: location, fields: sentFields(record.key.fields, conditions), limitBytes: record.key.limitBytes)
+      read: location, fields: ExchangeRule.sent(record.key.fields, conditions, mode: record.key.mode),
+      limitBytes: record.key.limitBytes)
     request.secretFields = settings.policy.secretFields
     let ticket = AttemptTicket()
     record.load.attempt = ticket
@@ -152,15 +153,6 @@ extension CoreState {
           handler: record.id, number: record.load.attempts, key: record.key, request: request,
           isConditional: !conditions.isEmpty, output: record.output, reason: record.load.reason, ticket: ticket,
           face: record.handler)))
-  }
-
-  private func sentFields(_ own: HeaderFields, _ conditions: HeaderFields) -> HeaderFields {
-    if own.isEmpty, conditions.isEmpty { return LoadAttempt.acceptingCodings }
-    var fields = ExchangeRule.conditional(own, conditions)
-    if !fields.contains("Accept-Encoding"), !fields.contains("Range") {
-      fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
-    }
-    return fields
   }
 
   /// - Parameter shown: what the handler shows now.

@@ -28,8 +28,12 @@ public final class MemoryBackend: CacheBackend {
   }
 
   public func update(_ key: EntryKey, facts: EntryFacts) {
-    guard let old = state.withLock({ $0.entries[key] }), old.facts.generation == facts.generation else { return }
-    put(Lease(facts: facts, body: old.body), for: key)
+    let old = state.withLock { state -> Lease? in
+      guard let old = state.entries[key], old.facts.generation == facts.generation else { return nil }
+      state.entries[key] = Lease(facts: facts, body: old.body)
+      return old
+    }
+    withExtendedLifetime(old) {}
   }
 
   public func remove(_ key: EntryKey) { put(nil, for: key) }

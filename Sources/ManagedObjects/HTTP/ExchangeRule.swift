@@ -78,6 +78,27 @@ package enum ExchangeRule {
     stored.indices.reversed().max { stored[$0].responseTime < stored[$1].responseTime }
   }
 
+  /// What is sent: the request's own fields, our conditions, the codings that we undo, and what caches on the way have to
+  /// know of the mode (Fetch, HTTP-network-or-cache fetch).
+  package static func sent(_ own: HeaderFields, _ conditions: HeaderFields, mode: CacheMode) -> HeaderFields {
+    let directive = directive(for: mode)
+    if own.isEmpty, conditions.isEmpty, directive == nil { return LoadAttempt.acceptingCodings }
+    var fields = conditional(own, conditions)
+    if let directive, !fields.contains("Cache-Control") { fields.append("Cache-Control", directive) }
+    if !fields.contains("Accept-Encoding"), !fields.contains("Range") {
+      fields.append("Accept-Encoding", LoadAttempt.acceptedCodings)
+    }
+    return fields
+  }
+
+  private static func directive(for mode: CacheMode) -> String? {
+    switch mode {
+    case .noCache: "max-age=0"
+    case .reload, .noStore: "no-cache"
+    case .standard, .forceCache, .onlyIfCached: nil
+    }
+  }
+
   /// The request's fields with our conditions in place of the caller's, which are answered from what is stored afterwards.
   package static func conditional(_ fields: HeaderFields, _ conditions: HeaderFields) -> HeaderFields {
     guard !conditions.isEmpty else { return fields }

@@ -78,6 +78,20 @@ struct ExchangeRuleTests {
     #expect(plan([facts(tagged)], method: "HEAD", after: 2) == .serve(0, .fresh))
   }
 
+  @Test(
+    arguments: [
+      (.standard, nil), (.forceCache, nil), (.onlyIfCached, nil), (.noCache, "max-age=0"), (.reload, "no-cache"),
+      (.noStore, "no-cache"),
+    ] as [(CacheMode, String?)])
+  func `who asks anew says so to caches on the way, unless the caller says something else`(
+    mode: CacheMode, directive: String?
+  ) {
+    #expect(ExchangeRule.sent([:], [:], mode: mode)["Cache-Control"] == directive)
+    #expect(ExchangeRule.sent([:], ["If-None-Match": "\"a\""], mode: mode)["Cache-Control"] == directive)
+    #expect(ExchangeRule.sent(["cache-control": "max-age=5"], [:], mode: mode)["Cache-Control"] == "max-age=5")
+    #expect(ExchangeRule.sent([:], [:], mode: mode)["Accept-Encoding"] == "gzip, deflate")
+  }
+
   @Test func `our condition takes the place of the caller's`() {
     let fields: HeaderFields = ["If-None-Match": "\"mine\"", "If-Modified-Since": "x", "A": "1"]
     #expect(ExchangeRule.conditional(fields, [:]) == fields)

@@ -101,7 +101,9 @@ import Testing
     for (number, thing) in things.enumerated() {
       #expect(!cache.insert(ready(thing), for: memoryKey(number), cost: .max))
     }
-    for number in 0..<3 { #expect(cache.find(memoryKey(number)) != nil) }
+    withExtendedLifetime(things) {
+      for number in 0..<3 { #expect(cache.find(memoryKey(number)) != nil) }
+    }
     #expect(cache.cost == 0)
   }
 
