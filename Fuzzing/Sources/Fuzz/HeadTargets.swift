@@ -99,7 +99,8 @@ enum HeadTargets {
   private static func judge(_ facts: EntryFacts, _ request: HeaderFields, _ now: WallTime) {
     expect(FreshnessRule.lifetime(of: facts) >= .zero, "a lifetime is not negative")
     if let age = FreshnessRule.age(of: facts, at: now) { expect(age >= .zero, "an age is not negative") }
-    _ = FreshnessRule.end(of: facts)
+    let decision = ReuseRule.decide(facts, fields: [:], mode: .standard, freshness: .http, now: now)
+    if let end = decision.freshUntil { expect(end >= now, "what is fresh is so for a time still") }
     for mode in [CacheMode.standard, .noCache, .forceCache] {
       for freshness in [Freshness.http, .ttl(.seconds(Int64.max))] {
         let plan = ExchangeRule.plan(
