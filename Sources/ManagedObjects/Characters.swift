@@ -34,6 +34,23 @@ func hexadecimalValue(_ byte: UInt8) -> UInt8? {
   }
 }
 
+/// Undoes percent-encoding, once; a `%` that two hexadecimal digits do not follow stays (RFC 3986 section 2.1).
+package func percentDecoded(_ text: some Sequence<UInt8>) -> [UInt8] {
+  var bytes: [UInt8] = []
+  var rest = Array(text)[...]
+  while let byte = rest.popFirst() {
+    if byte == Byte.percent, let high = rest.first.flatMap(hexadecimalValue),
+      let low = rest.dropFirst().first.flatMap(hexadecimalValue)
+    {
+      bytes.append(high << 4 | low)
+      rest = rest.dropFirst(2)
+    } else {
+      bytes.append(byte)
+    }
+  }
+  return bytes
+}
+
 /// OWS of RFC 9110 section 5.6.3.
 func isBlank(_ byte: UInt8?) -> Bool { byte == 0x20 || byte == 0x09 }
 

@@ -88,7 +88,8 @@ private enum RedactionRule {
   /// Compared without case, `-`, `_` and `.`: `X-Amz-Security-Token`, `access_token` and `apiKey` are all caught.
   static func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
     guard name.count <= 200 else { return true }
-    let letters = unescaped(name).filter { isLetter($0) || isDigit($0) }
+    // `%74oken` is `token`.
+    let letters = percentDecoded(name).filter { isLetter($0) || isDigit($0) }
     let plain = String(decoding: letters.map { isUpper($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     return names.contains(plain) || parts.contains { plain.contains($0) }
   }
@@ -101,23 +102,6 @@ private enum RedactionRule {
   private static let parts = [
     "token", "secret", "signature", "passw", "passphrase", "credential", "apikey", "accesskey", "privatekey", "session",
   ]
-
-  /// `%74oken` is `token`.
-  private static func unescaped(_ name: ArraySlice<UInt8>) -> [UInt8] {
-    var out: [UInt8] = []
-    var rest = name
-    while let byte = rest.popFirst() {
-      if byte == Byte.percent, let high = rest.first.flatMap(hexadecimalValue),
-        let low = rest.dropFirst().first.flatMap(hexadecimalValue)
-      {
-        out.append(high << 4 | low)
-        rest = rest.dropFirst(2)
-      } else {
-        out.append(byte)
-      }
-    }
-    return out
-  }
 }
 
 /// Collects at most 500 characters, all of them printable.

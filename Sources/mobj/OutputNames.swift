@@ -1,3 +1,5 @@
+internal import ManagedObjects
+
 /// Names the files of `--output-dir`.
 ///
 ///     https://example.com/pictures/a%20b.png?size=2  ->  a b.png
@@ -45,7 +47,7 @@ struct OutputNames {
   static func base(of url: String) -> String {
     let last = lastComponent(of: url)
     let isPlain = last.count <= limitBytes && last.allSatisfy { (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "%") }
-    let name = isPlain ? String(Substring(last)) : cut(safe(decoded(last)), to: limitBytes)
+    let name = isPlain ? String(Substring(last)) : cut(safe(percentDecoded(last)), to: limitBytes)
     return name.isEmpty || name == "." || name == ".." ? "index" : name
   }
 
@@ -61,34 +63,6 @@ struct OutputNames {
     }
     guard let slash = rest.lastIndex(of: UInt8(ascii: "/")) else { return rest }
     return rest[rest.index(after: slash)...]
-  }
-
-  /// Undoes `%41`, once; a `%` that two hex digits do not follow stays.
-  private static func decoded(_ text: Substring.UTF8View) -> [UInt8] {
-    let text = Array(text)
-    var bytes: [UInt8] = []
-    var index = 0
-    while index < text.count {
-      if text[index] == UInt8(ascii: "%"), index + 2 < text.count,
-        let high = hexDigit(text[index + 1]), let low = hexDigit(text[index + 2])
-      {
-        bytes.append(high << 4 | low)
-        index += 3
-      } else {
-        bytes.append(text[index])
-        index += 1
-      }
-    }
-    return bytes
-  }
-
-  private static func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46: byte - 0x41 + 10
-    case 0x61...0x66: byte - 0x61 + 10
-    default: nil
-    }
   }
 
   /// `_` for whatever a file's name should not hold: `/`, NUL, controls (those of writing direction too, which show a

@@ -73,9 +73,8 @@ extension Core {
       StoreRule.mayStoreFailure(
         head: head, requestFields: job.key.fields, freshness: job.key.freshness, mode: job.key.mode, now: time.wallNow)
     else { return }
-    let facts = EntryFacts(
-      head: StoreRule.stored(head), requestTime: time.wallNow, responseTime: time.wallNow,
-      varying: StoreRule.varying(head: head, requestFields: job.key.fields, secrets: secrets))
+    let now = time.wallNow
+    let facts = facts(head, job.key, LoadTimes(request: now, response: now))
     filePool.run { [self] in put(body, facts, job.key, .error, in: backend) }
   }
 

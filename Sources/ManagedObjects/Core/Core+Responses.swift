@@ -336,9 +336,7 @@ extension Core {
   private func keep(
     _ head: LoadHead, _ body: ReceivedBody, _ job: ResponseJob, _ times: LoadTimes
   ) throws(ObjectError) -> Loaded.Body {
-    let facts = EntryFacts(
-      head: StoreRule.stored(head), requestTime: times.request, responseTime: times.response,
-      varying: StoreRule.varying(head: head, requestFields: job.key.fields, secrets: secrets))
+    let facts = facts(head, job.key, times)
     let kind = storedKind(head, job)
     let kept: Loaded.Body
     switch body {
