@@ -35,7 +35,8 @@ public struct Delivery: Sendable {
   func allows(_ caller: (any Actor)?) -> Bool { actor == nil || actor === caller }
 }
 
-/// Concurrent, so that a slow callback delays its own user only.
+/// Concurrent, so that a slow callback delays its own user only, while fewer are slow than there are cores: it shares the
+/// process's threads with tasks and other such queues. Whoever blocks for long chooses a queue of their own: `.custom`.
 private let callbackQueue = DispatchQueue(label: "ManagedObjects.callbacks", attributes: .concurrent)
 
 extension Actor {

@@ -67,7 +67,9 @@ private final class Timer: Sendable {
   private nonisolated(unsafe) let source: any DispatchSourceTimer
 
   init(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
-    unsafe source = DispatchSource.makeTimerSource(queue: .global())
+    // A serial queue of its own, which gets a thread at once: the shared ones may all be computing, and what is scheduled
+    // may block its own thread only.
+    unsafe source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "ManagedObjects.timer"))
     let milliseconds = Int(clamping: min(max(0, delay.wholeMilliseconds), Int64(Int32.max)))
     unsafe source.schedule(deadline: .now() + .milliseconds(milliseconds), leeway: .milliseconds(1))
     unsafe source.setEventHandler { [self] in

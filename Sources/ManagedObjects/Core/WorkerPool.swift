@@ -3,6 +3,10 @@ internal import Dispatch
 /// Runs work on a bounded number of threads, first in, first out.
 ///
 /// A thread that hangs can be written off: another takes its place, up to a bound.
+///
+/// Each thread serves a serial queue, which the system gives one at once. Those of concurrent queues are a few for the
+/// whole process, as many as there are cores, and shared with timers, callbacks and tasks: decoders that compute on all of
+/// them would stop everything, what ends them included.
 final class WorkerPool: Sendable {
   private struct State: Sendable {
     /// nil: taken. What work holds must not be let go in here, since its end may run code of others.
@@ -10,6 +14,8 @@ final class WorkerPool: Sendable {
     var head = 0
     var running = 0
     var writtenOff = 0
+    /// Those that no thread serves.
+    var idleQueues: [DispatchQueue] = []
     var whenIdle: [@Sendable () -> Void] = []
 
     var next: (@Sendable () -> Void)? {
@@ -35,13 +41,13 @@ final class WorkerPool: Sendable {
   private static let mostThreads = 1 << 20
   private let limit: Int
   private let limitWrittenOff: Int
-  private let queue: DispatchQueue
+  private let label: String
   private let state = Lock(State())
 
   init(_ name: String, limit: Int, limitWrittenOff: Int = 0) {
     self.limit = min(max(1, limit), Self.mostThreads)
     self.limitWrittenOff = min(max(0, limitWrittenOff), Self.mostThreads)
-    queue = DispatchQueue(label: "ManagedObjects.\(name)", attributes: .concurrent)
+    label = "ManagedObjects.\(name)"
   }
 
   /// Every thread hangs, and no more may be made.
@@ -84,17 +90,19 @@ final class WorkerPool: Sendable {
   }
 
   private func startThread() {
+    let queue = state.withLock { $0.idleQueues.popLast() } ?? DispatchQueue(label: label)
     queue.async { [self] in
-      while let work = takeNext() { work() }
+      while let work = takeNext(queue) { work() }
     }
   }
 
-  private func takeNext() -> (@Sendable () -> Void)? {
+  private func takeNext(_ queue: DispatchQueue) -> (@Sendable () -> Void)? {
     let (next, idle) = state.withLock { state in
       // One too many, since a thread that had been written off came back.
       let isSurplus = state.running > limit + max(0, min(state.writtenOff, limitWrittenOff))
       if !isSurplus, let next = state.next { return (next, []) as ((@Sendable () -> Void)?, [@Sendable () -> Void]) }
       state.running -= 1
+      state.idleQueues.append(queue)
       guard state.running == 0, state.head == state.waiting.count else { return (nil, []) }
       defer { state.whenIdle = [] }
       return (nil, state.whenIdle)

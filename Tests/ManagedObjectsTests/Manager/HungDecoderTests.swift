@@ -53,6 +53,27 @@ struct HungDecoderTests {
     #expect(hung.endings.count == 1)
   }
 
+  /// On machines with any number of cores: each has a decoder that does nothing but compute.
+  @Test func `decoders that compute on every core hold up no timer, no file and no callback`() async throws {
+    var policy = Policy()
+    policy.decodeTimeout = .milliseconds(100)
+    let manager = ObjectManager(loaders: [loader], cache: MemoryBackend(), policy: policy)
+    let isOver = Lock(false)
+    defer { isOver.withLock { $0 = true } }
+    let end = Moment.now + .seconds(30)
+    let users = (0..<Machine.cores).map { _ in
+      RecordingUser<Int>(variant: "computes") { _ in
+        while !isOver.withLock({ $0 }), Moment.now < end {}
+        return 1
+      }
+    }
+    for (number, user) in users.enumerated() { manager.manage(user, for: ObjectRequest("mem:\(number)")) }
+    try await loader.waitForStarts(users.count)
+    for number in users.indices { loader.answer(.number(number), "x") }
+    for user in users { #expect(try await user.ending().error?.code == .decodeTimedOut) }
+    #expect(Moment.now < end)
+  }
+
   @Test func `when every decoding thread hangs, those that wait for one and those that come fail, until one is back`()
     async throws
   {
