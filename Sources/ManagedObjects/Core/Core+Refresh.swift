@@ -11,7 +11,7 @@ struct Refresh: Sendable {
 ///
 /// That load is a handler like any other, under a key of its own, so that there is one for all who are given the stale
 /// object meanwhile. A seat of the manager's holds it: it waits for its place, is never bumped, and is given up at
-/// shutdown only. Beside that seat sit the users that asked to be told, and decoders whose object is kept.
+/// shutdown or when the policy's time is over, as all who join it are. Beside that seat sit the users that asked to be told, and decoders whose object is kept.
 extension Core {
   func mayServeStale(_ facts: EntryFacts, _ key: HandlerKey) -> Bool {
     key.mode == .standard && key.freshness == .http && !key.isRefresh && !facts.isInvalidated
@@ -29,7 +29,6 @@ extension Core {
   func begin(_ refresh: Refresh) {
     let seat = PrefetchSeat(makeSeatID()) { _ in }
     join(refresh, seat)
-    setDeadline(policy.timeout, seat)
   }
 
   /// Ends it with the stale object. Its place in the refresh is taken before, and the update comes after.
@@ -57,6 +56,7 @@ extension Core {
       guard let (_, work) = state.join(refresh.key.refreshing, joiner, now: time.now) else { return (false, Few()) }
       return (true, work)
     }
-    if !hasJoined { seat.end(.cancelled(.closed), from: .library) }
+    guard hasJoined else { return seat.end(.cancelled(.closed), from: .library) }
+    setDeadline(policy.timeout, seat)
   }
 }

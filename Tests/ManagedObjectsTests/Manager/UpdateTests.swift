@@ -55,6 +55,21 @@ struct UpdateTests {
     #expect(user.endings.count == 1 && user.updates.count == 1 && loader.starts == 2)
   }
 
+  @Test(arguments: [true, false])
+  func `a refresh that drips is given up in the policy's time, whoever waits for it`(files: Bool) async throws {
+    var policy = Policy()
+    policy.timeout = .seconds(5)
+    let manager = try await staleManager(files: files, policy)
+    let user = RecordingUser.text(wantsUpdates: true)
+    manager.manage(user, for: request)
+    #expect(try await user.ending().object == "old")
+    try await loader.waitForStarts(2)
+    #expect(manager.liveHandlers.count == 1)
+    time.advance(by: .seconds(6))
+    try await until("the refresh was given up") { manager.liveHandlers.isEmpty }
+    #expect(user.updates.isEmpty && user.endings.count == 1)
+  }
+
   @Test func `who does not ask is not called, and the next has the new object`() async throws {
     let manager = try await staleManager()
     let user = RecordingUser.text()
