@@ -10,7 +10,9 @@ extension Core {
       return decoded(job, .success(DecodedObject(box: ready.box, cost: nil)))
     }
     guard job.body.hasBytes else { return decoded(job, .failure(Self.gone)) }
-    if job.seats.first?.decodesInline == true, !job.body.loaded.isPlaced { return run(job, key) }
+    if job.seats.first?.decodesInline == true, job.body.loaded.isAtHand(for: job.representation) {
+      return run(job, key)
+    }
     if decodePool.isExhausted { return decoded(job, .failure(Self.exhausted)) }
     let number = decodeWatch.withLock { $0.enter(job) }
     decodePool.run { [self] in runWatched(number, key) }

@@ -12,6 +12,8 @@ final class OutputTarget: Sendable {
   private let isReplacing: Bool
   private let numbers: UniqueNumbers
   private let files: any FileSystem
+  /// Of the representation that stands for the file.
+  fileprivate let variant: String
 
   /// - Parameter replacing: what is there already is replaced; else it is an error, now and at the end.
   init(
@@ -25,6 +27,7 @@ final class OutputTarget: Sendable {
     isReplacing = replacing
     self.numbers = numbers
     self.files = files
+    variant = "file " + String(numbers.next(), radix: 16)
     // A folder that is missing is found out here as well, before anything is loaded.
     if !replacing, try isTaken() { throw exists }
     do throws(FileFault) { _ = try files.info(of: FilePath(folder + "."), in: .workingFolder) } catch {
@@ -42,7 +45,7 @@ final class OutputTarget: Sendable {
   ///   - object: what stands for the file.
   ///   - isInline: all that is left to do is a rename.
   func decoder<Object: Sendable>(giving object: Object, isInline: Bool) -> ObjectDecoder<Object> {
-    ObjectDecoder("file " + String(numbers.next(), radix: 16), isInline: isInline, isKept: false) { loaded in
+    ObjectDecoder(variant, isInline: isInline, isKept: false) { loaded in
       try self.place(loaded)
       return object
     }
@@ -129,6 +132,15 @@ final class OutputTarget: Sendable {
     return data
   }
 
+  fileprivate func info(of file: borrowing OpenFile) throws(ObjectError) -> FileInfo {
+    do throws(FileFault) { return try files.info(of: file) } catch { throw failed(error) }
+  }
+
+  fileprivate func changed() -> ObjectError {
+    ObjectError(
+      .transport, "“\(path)” was changed while others still needed the bytes that it was made of; ask for them again.")
+  }
+
   fileprivate func remove(_ temporary: FilePath) { try? files.remove(temporary, in: .workingFolder) }
 
   private static func noFile(_ path: String) -> ObjectError {
@@ -174,6 +186,8 @@ final class OutputFile: EntryLease {
     var facts: EntryFacts?
     var count = 0
     var isGone = false
+    /// As it was before it got its name, and with it an owner who may change it.
+    var named: FileInfo?
   }
 
   private let target: OutputTarget
@@ -191,14 +205,24 @@ final class OutputFile: EntryLease {
 
   var facts: EntryFacts { state.withLock { $0.facts } ?? EntryFacts(head: LoadHead()) }
   var count: Int { state.withLock { $0.count } }
-  /// It has the name of one target: another has to copy it.
-  var isGone: Bool { state.withLock { $0.isGone } }
+  /// Whether all that is left to do for this representation is a rename.
+  func isWaiting(for representation: Representation) -> Bool {
+    representation.variant == target.variant && !state.withLock { $0.isGone }
+  }
 
-  func data() throws -> Data { try target.data(of: file, at: 0, count: count) }
+  func data() throws -> Data { try bytes(at: 0, count: count) }
 
   func read(at offset: Int, atMost most: Int) throws -> Data {
     let start = min(max(0, offset), count)
-    return try target.data(of: file, at: start, count: min(max(0, most), count - start))
+    return try bytes(at: start, count: min(max(0, most), count - start))
+  }
+
+  private func bytes(at offset: Int, count: Int) throws(ObjectError) -> Data {
+    let data = try target.data(of: file, at: offset, count: count)
+    guard let named = state.withLock({ $0.named }) else { return data }
+    let now = try target.info(of: file)
+    guard now.modified == named.modified, now.bytes == named.bytes else { throw target.changed() }
+    return data
   }
 
   fileprivate func write(_ bytes: RawSpan, at offset: Int) throws(ObjectError) {
@@ -217,6 +241,8 @@ final class OutputFile: EntryLease {
     guard begins() else { return false }
     var isMoved = false
     defer { if !isMoved { state.withLock { $0.isGone = false } } }
+    let named = try target.info(of: file)
+    state.withLock { $0.named = named }
     isMoved = try other.take(file, temporary, of: target)
     return isMoved
   }
@@ -234,9 +260,10 @@ final class OutputFile: EntryLease {
 }
 
 extension Loaded {
-  /// The bytes are those of a file that has been given its name: whoever wants them in another has to copy them.
-  var isPlaced: Bool {
-    guard case .lease(let lease) = body, type(of: lease) == OutputFile.self else { return false }
-    return (lease as? OutputFile)?.isGone == true
+  /// Whether a decoder that is quick may be run on a thread that others wait for: not where it has to read or copy a file
+  /// that is made for somebody.
+  func isAtHand(for representation: Representation) -> Bool {
+    guard case .lease(let lease) = body, type(of: lease) == OutputFile.self else { return true }
+    return (lease as? OutputFile)?.isWaiting(for: representation) ?? true
   }
 }

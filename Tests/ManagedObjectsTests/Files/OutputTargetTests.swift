@@ -29,11 +29,15 @@ struct OutputTargetTests {
     try target.decoder(giving: (), isInline: true).decode(loaded)
   }
 
-  @Test func `a file costs one look, one open, one write and one rename`() throws {
+  private func isAtHand(_ loaded: Loaded, _ target: OutputTarget) -> Bool {
+    loaded.isAtHand(for: target.decoder(giving: (), isInline: true).representation)
+  }
+
+  @Test func `a file costs two looks, one open, one write and one rename`() throws {
     let target = try target("out", replacing: true)
     try place(write("new", for: target), target)
     #expect(try folder.read("out") == Array("new".utf8))
-    #expect(files.takeCalls() == [.info: 1, .create: 1, .write: 1, .rename: 1])
+    #expect(files.takeCalls() == [.info: 2, .create: 1, .write: 1, .rename: 1])
   }
 
   @Test func `a written file that nobody takes is removed`() throws {
@@ -44,9 +48,10 @@ struct OutputTargetTests {
   @Test func `the first that asks has the written file, and the next a copy of its own`() throws {
     let (first, second) = (try target("a"), try target("b"))
     let written = try write("same", for: first)
-    #expect(!written.isPlaced)
+    #expect(isAtHand(written, first) && !isAtHand(written, second))
+    #expect(!written.isAtHand(for: ObjectDecoder<Data>.data.representation))
     try place(written, first)
-    #expect(written.isPlaced)
+    #expect(!isAtHand(written, first))
     try place(written, second)
     #expect(try folder.read("a") == Array("same".utf8) && folder.read("b") == Array("same".utf8))
     #expect(folder.names == ["a", "b"])
@@ -60,11 +65,29 @@ struct OutputTargetTests {
     try place(written, target)
     let file = open(folder.path("out"), O_WRONLY)
     defer { close(file) }
+    #expect(try written.data() == bytes)
     #expect(pwrite(file, "none", 4, 0) == 4)
     #expect(bytes == Data(text.utf8))
     #expect(ftruncate(file, 10) == 0)
     #expect(bytes == Data(text.utf8))
     #expect(throws: ObjectError.self) { try written.data() }
+  }
+
+  @Test func `what a file's caller writes into it is never another's object`() throws {
+    let target = try target("out")
+    let written = try write("The bytes that all asked for.", for: target)
+    try place(written, target)
+    let file = open(folder.path("out"), O_WRONLY)
+    defer { close(file) }
+    #expect(pwrite(file, "My own", 6, 0) == 6)
+    // A date that no tick of the clock can hide.
+    var times = [timespec(tv_sec: 2_000_000_000, tv_nsec: 0), timespec(tv_sec: 2_000_000_000, tv_nsec: 0)]
+    #expect(futimens(file, &times) == 0)
+    #expect(throws: ObjectError.self) { try written.data() }
+    guard case .lease(let lease) = written.body else { throw ObjectError(.transport, "no lease") }
+    #expect(throws: ObjectError.self) { try lease.read(at: 4, atMost: 3) }
+    #expect(throws: ObjectError.self) { try place(written, try self.target("copy")) }
+    #expect(folder.names == ["out"])
   }
 
   @Test func `a copy of a large file is that, piece by piece`() throws {
