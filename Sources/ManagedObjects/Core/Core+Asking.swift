@@ -165,12 +165,19 @@ extension Core {
   /// Its URL is not even read: a text that equals the key of an object in memory is that key, since `URLRule` made it, and
   /// reads what it has made as itself.
   private func readyAtOnce(_ request: ObjectRequest, _ representation: Representation) -> ReadyObject? {
-    guard request.isPlain, let name = request.oid ?? request.locations.first else { return nil }
+    guard request.isPlain, let name = request.oid ?? request.locations.first, !Self.mayNameUsers(request) else {
+      return nil
+    }
     let id = ObjectID(name, kind: request.oid == nil ? .url : .oid)
     guard let ready = memory.find(MemoryKey(id: id, representation: representation)),
       isKnownFresh(ready, policy.freshness)
     else { return nil }
     return ready
+  }
+
+  /// Whether a URL that is not its key may name somebody.
+  private static func mayNameUsers(_ request: ObjectRequest) -> Bool {
+    (request.oid != nil || request.locations.count > 1) && request.locations.contains { $0.utf8.contains(0x40) }
   }
 
   /// nil: this request may not be answered from memory.
@@ -262,26 +269,35 @@ extension Core {
   func asked(_ request: ObjectRequest) throws(ObjectError) -> Asked {
     if let name = request.fields.refusedName { throw Self.refused(name) }
     let location = try location(naming: request)
-    let request = withCredentials(request, location)
+    let withField = withCredentials(request, location)
+    let users = withField == nil ? request.locations.compactMap(Self.userinfo) : []
+    let request = withField ?? request
     return Asked(
-      key: handlerKey(request, Self.id(of: request, location)), location: location, locations: request.locations,
-      priority: request.priority, whenFull: request.whenFull, timeout: request.timeout)
+      key: handlerKey(request, Self.id(of: request, location), users), location: location,
+      locations: request.locations, priority: request.priority, whenFull: request.whenFull, timeout: request.timeout)
   }
 
-  private func handlerKey(_ request: ObjectRequest, _ id: ObjectID) -> HandlerKey {
+  private func handlerKey(_ request: ObjectRequest, _ id: ObjectID, _ users: [String]) -> HandlerKey {
     let freshness = request.freshness ?? policy.freshness
     // Nearly every request is everybody's.
-    if request.fields.isEmpty, request.credentialScope == nil {
+    if request.fields.isEmpty, request.credentialScope == nil, users.isEmpty {
       return HandlerKey(
         id: id, scope: "", fields: [:], mode: request.mode, freshness: freshness, limitBytes: request.limitBytes)
     }
     return HandlerKey(
       id: id,
-      scope: scopes.scope(named: request.credentialScope, fields: request.fields) {
-        SHA256Digest(of: $0, key: processSecret).hex
+      scope: scopes.scope(named: request.credentialScope, fields: request.fields, users: users) { text in
+        SHA256Digest(of: text, key: users.isEmpty ? processSecret : storedSecret).hex
       },
       fields: request.fields, mode: request.mode, freshness: freshness, limitBytes: request.limitBytes,
-      mayUseAnonymous: request.credentialScope == nil && scopes.isCookieOnly(request.fields))
+      mayUseAnonymous: request.credentialScope == nil && users.isEmpty && scopes.isCookieOnly(request.fields))
+  }
+
+  /// Whom a URL of any scheme names.
+  private static func userinfo(in location: String) -> String? {
+    // Few do, and reading a URL takes longer than this.
+    guard location.utf8.contains(0x40), case .success(let read) = URLRule.parse(location) else { return nil }
+    return read.userinfo
   }
 
   /// nil: its oid names it.
@@ -302,12 +318,12 @@ extension Core {
     return ObjectID(request.oid ?? "", namespace: request.namespace)
   }
 
-  /// Who is named in the URL gets answers of their own, as if the field had been given that libcurl makes of it. Not where
-  /// there are mirrors, which would be told as well.
-  private func withCredentials(_ request: ObjectRequest, _ location: URLRule.Location?) -> ObjectRequest {
+  /// Who is named in the URL gets answers of their own, as if the field had been given that libcurl makes of it. nil: not
+  /// so; where there are mirrors, they would be told as well.
+  private func withCredentials(_ request: ObjectRequest, _ location: URLRule.Location?) -> ObjectRequest? {
     guard let location, location.isHTTP, let userinfo = location.userinfo, request.locations.count == 1,
       !request.fields.contains("Authorization")
-    else { return request }
+    else { return nil }
     var request = request
     request.fields.append("Authorization", BasicCredentials.field(userinfo))
     return request

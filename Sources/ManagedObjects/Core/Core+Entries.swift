@@ -145,10 +145,12 @@ extension Core {
   /// Values of secret fields that Vary names, as they may be stored.
   var secrets: VaryRule.Secrets {
     VaryRule.Secrets(names: policy.secretFields) { [self] value in
-      let key = backend.map { secret(of: $0) } ?? processSecret
-      return SHA256Digest(of: Array(value.utf8), key: key).hex
+      SHA256Digest(of: Array(value.utf8), key: storedSecret).hex
     }
   }
+
+  /// For digests that are stored.
+  var storedSecret: [UInt8] { backend.map { secret(of: $0) } ?? processSecret }
 }
 
 /// Writes an answer that varies: the answer first, then the index that leads to it.

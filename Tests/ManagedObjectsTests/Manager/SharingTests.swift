@@ -40,6 +40,30 @@ struct SharingTests {
     #expect(loader.starts == 1)
   }
 
+  @Test(arguments: ["by scheme", "by oid", "by mirror"])
+  func `who is named in a URL gets answers of their own`(how: String) async throws {
+    func request(_ user: String) -> ObjectRequest {
+      var request = ObjectRequest("mem://\(user)h/a", oid: how == "by oid" ? "a" : nil)
+      if how == "by mirror" { request = ObjectRequest("mem://h/a") }
+      if how == "by mirror" { request.locations.append("mem://\(user)mirror/a") }
+      return request
+    }
+    let manager = manager()
+    let names = ["", "joe:pw@", "ann:pw@", "joe:other@"]
+    let users = names.map { _ in RecordingUser.text() }
+    for (name, user) in zip(names, users) { manager.manage(user, for: request(name)) }
+    try await loader.waitForStarts(4)
+    for place in names.indices { loader.answer(.number(place), names[place], ["Cache-Control": "max-age=60"]) }
+    for (name, user) in zip(names, users) { #expect(try await user.object() == name) }
+    // Each finds their own again, in memory.
+    for name in names {
+      let again = RecordingUser.text()
+      manager.manage(again, for: request(name))
+      #expect(again.endings.map(\.object) == [name])
+    }
+    #expect(loader.starts == 4)
+  }
+
   @Test func `an oid and a url of equal text are two objects`() async throws {
     let manager = manager()
     let (byOID, byURL) = (RecordingUser.text(), RecordingUser.text())
