@@ -40,9 +40,6 @@ final class CallbackQueue: Sendable {
     self.state = Lock(state)
   }
 
-  /// No callback runs, and none is to.
-  var isIdle: Bool { state.withLock { !$0.isRunning && $0.isEmpty } }
-
   /// - Parameter here: run on this thread, before returning, unless a callback of the user is running already.
   func post(_ delivery: Delivery, here: Bool, _ callback: @escaping @Sendable () -> Void) {
     let turn = state.withLock { state -> Turn in

@@ -39,7 +39,7 @@ final class UpdateSeat<User: ManagedUser>: Seat {
     guard case .ready(let box, let delivered) = ending, delivered.generation != generation,
       let object = box.object(as: User.Object.self), let user
     else {
-      if desk.finish(self) { desk.closeIfIdle() }
+      if desk.finish(self) { desk.closeIfUnused() }
       return
     }
     let update = ObjectUpdate(request: request, object: object, source: delivered.source)
@@ -47,8 +47,8 @@ final class UpdateSeat<User: ManagedUser>: Seat {
   }
 
   private func tell(_ update: ObjectUpdate<User.Object>) {
-    guard desk.finish(self) else { return }
+    guard desk.finish(self, tells: true) else { return }
     user?.updated(update)
-    desk.closeIfUnused()
+    desk.leave()
   }
 }

@@ -65,7 +65,7 @@ final class UserRegistry: Sendable {
   func takeUpdate(of user: AnyObject) -> (any Seat)? {
     guard let desk = desks.withLock({ $0[ObjectIdentifier(user)] }) else { return nil }
     let update = desk.takeUpdate()
-    desk.closeIfIdle()
+    desk.closeIfUnused()
     return update
   }
 
@@ -83,7 +83,7 @@ final class UserRegistry: Sendable {
 final class UserDesk: Sendable {
   private struct State: Sendable {
     var seat: (any CancellableSeat)?
-    /// How many were here whose callback has not returned: the seat, superseded ones, one that is told at once.
+    /// How many were here whose callback has not returned: the seat, superseded ones, one that is told at once, an update.
     var present = 0
     /// The last request ended with a stale object, and this waits for what the refresh brings.
     var update: (any Seat)?
@@ -142,10 +142,14 @@ final class UserDesk: Sendable {
   }
 
   /// Right before the user is told, and when there is nothing to tell. False: it has left, or asked for something else.
-  func finish(_ update: any Seat) -> Bool {
+  /// - Parameter tells: a callback of the user follows, and then `leave`.
+  func finish(_ update: any Seat, tells: Bool = false) -> Bool {
     let old = state.withLock { state in
       let old = state.update
-      if old === update { state.update = nil }
+      if old === update {
+        state.update = nil
+        if tells { state.present += 1 }
+      }
       return old
     }
     return withExtendedLifetime(old) { old === update }
@@ -172,11 +176,8 @@ final class UserDesk: Sendable {
   /// A seat's callback has returned, or there never will be one. Once for each.
   func leave() { close { $0.present -= 1 } }
 
-  /// After the callback of an update has returned.
+  /// No update is awaited any more.
   func closeIfUnused() { close { _ in } }
-
-  /// Outside of any callback: one that runs just now closes the desk itself.
-  func closeIfIdle() { if callbacks.isIdle { close { _ in } } }
 
   /// Unless somebody is there, or is yet to be told something.
   private func close(after change: (inout State) -> Void) {

@@ -70,9 +70,9 @@ struct CallbackQueueTests {
     let queue = CallbackQueue(Trampoline(), isRunning: true)
     queue.post(.direct, here: true) { [log] in log.append(1) }
     queue.post(later, here: false) { [log] in log.append(2) }
-    #expect(!queue.isIdle && log.elements.isEmpty && jobs.elements.isEmpty)
+    #expect(log.elements.isEmpty && jobs.elements.isEmpty)
     queue.runWaiting()
-    #expect(queue.isIdle && log.elements == [1, 2])
+    #expect(log.elements == [1, 2])
   }
 
   @Test func `callbacks from eight threads never overlap, and none is lost`() throws {
