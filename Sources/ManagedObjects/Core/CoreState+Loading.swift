@@ -260,6 +260,7 @@ extension CoreState {
     let hasNewBytes = error.code != .httpStatus && attemptBytes > record.load.mostBytes
     if hasNewBytes { record.load.mostBytes = attemptBytes }
     var retry = record.load.retry ?? retryRule(record, now)
+    retry.know(locations: record.locations.count)
     defer { record.load.retry = retry }
     switch retry.next(
       after: error, receivedNewBytes: hasNewBytes, retryAfter: retryAfter, now: now, random: random())

@@ -47,6 +47,11 @@ package struct RetryRule: Sendable {
     self.startedAt = startedAt
   }
 
+  /// There are so many by now: others may have come since it began.
+  package mutating func know(locations count: Int) {
+    while locations.count < count { locations.append(Location()) }
+  }
+
   /// - Parameters:
   ///   - receivedNewBytes: the attempt brought bytes of the object that none before it had brought.
   ///   - retryAfter: what `RetryAfterRule` read in the response.

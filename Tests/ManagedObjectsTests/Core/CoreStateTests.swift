@@ -92,6 +92,17 @@ struct CoreStateTests {
     #expect(room.begun == ["attempt"])
   }
 
+  @Test func `who joins after the first failure brings a mirror that is asked`() throws {
+    var room = StateRoom(hasBackend: false)
+    let id = room.join("a", locations: ["http://one/a"]).handler
+    let record = try #require(room.state.handlers[id])
+    room.endAttempt(of: id, .failure(ObjectError(.transport, "cut")))
+    #expect(record.load.attempts == 2 && record.load.location == 0)
+    #expect(room.join("a", locations: ["http://two/a"]).handler == id)
+    room.endAttempt(of: id, number: 2, .failure(ObjectError(.transport, "cut")))
+    #expect(record.load.attempts == 3 && record.load.location == 1)
+  }
+
   @Test func `an oid with thousands of mirrors that are no urls ends with an error`() {
     var room = StateRoom()
     let (seat, id) = room.join("a", locations: (0..<5000).map { "no url \($0)" })

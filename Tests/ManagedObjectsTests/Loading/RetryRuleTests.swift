@@ -45,6 +45,16 @@ private struct Trial {
     #expect(trial.fail() == "transport")
   }
 
+  @Test func `a mirror that is named later is asked in the same round, and in the next ones`() {
+    var trial = Trial(tries: 2)
+    #expect(trial.fail() == "0 after 0.25")
+    trial.rule.know(locations: 2)
+    #expect(trial.fail() == "1 after 0.0")
+    trial.rule.know(locations: 1)
+    #expect(trial.fail() == "1 after 0.5")
+    #expect(trial.fail() == "transport")
+  }
+
   @Test func `the wait is random between zero and its limit, and has a greatest one`() {
     var trial = Trial(tries: 100, limitTime: .seconds(1000))
     #expect(trial.fail(random: 0) == "0 after 0.0")
