@@ -78,7 +78,7 @@ extension Core {
       let ready = ready(asked.key, representation)
       if let ready, answers(seat, ready, asked, caller) { return nil }
       var joiner = joiner(asked, seat, representation, whenFull: whenFull, output: output)
-      joiner.hasReady = ready != nil
+      joiner.hasReady = ready != nil || mayRevalidate(asked.key, representation)
       if joiner.whenFull == .bumpOldest { dropDeadUsers() }
       switch join(asked.key, joiner, unlessChangedSince: ready, caller) {
       case .joined(let handler):
@@ -158,6 +158,12 @@ extension Core {
   /// nil: not there, or not to be asked.
   func ready(_ key: HandlerKey, _ representation: Representation?) -> ReadyObject? {
     memoryKey(key, representation).flatMap { memory.find($0) }
+  }
+
+  /// Whether memory has an object for a request that asks the server in any case.
+  private func mayRevalidate(_ key: HandlerKey, _ representation: Representation?) -> Bool {
+    guard key.mode == .noCache, let representation else { return false }
+    return memory.find(MemoryKey(id: key.id, scope: key.scope, representation: representation)) != nil
   }
 
   /// What is ready and known to be fresh, for a request that asks nothing special.

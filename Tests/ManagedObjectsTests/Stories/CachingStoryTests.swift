@@ -37,6 +37,16 @@ struct CachingStoryTests {
     #expect(statuses == [nil, "\"v1\"", nil])
   }
 
+  @Test func `without a file cache who wants to be sure asks with the tag of what is in memory`() async throws {
+    room.server.on("/r", .revalidating(Array("body".utf8), etag: "\"v1\"", cacheControl: "max-age=60"))
+    let manager = room.memoryManager()
+    #expect(try await source(manager, room.request("/r")) == .network)
+    var request = room.request("/r")
+    request.mode = .noCache
+    #expect(try await source(manager, request) == .revalidated)
+    #expect(room.server.requests("/r").map { $0["If-None-Match"] } == [nil, "\"v1\""])
+  }
+
   @Test func `new bytes replace old ones when the tag has changed`() async throws {
     room.server.on(
       "/r", .revalidating(Array("one".utf8), etag: "\"v1\"", cacheControl: "max-age=0"),
