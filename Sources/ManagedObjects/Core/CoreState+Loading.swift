@@ -68,11 +68,12 @@ extension CoreState {
   }
 
   /// Its slot, or its place in the queue, is free again.
-  mutating func leave(exchange id: HandlerID, now: Moment) -> Few<Work> {
+  /// - Parameter isCalledOff: nobody wants it; see `RefillRule`.
+  mutating func leave(exchange id: HandlerID, isCalledOff: Bool, now: Moment) -> Few<Work> {
     var work = Few<Work>()
     guard let exchange = exchanges.removeValue(forKey: id) else { return work }
     if !transfers.cancel(id) { transfers.finished(id) }
-    startTransfers(now, &work)
+    if isCalledOff { refillSoon(&work) } else { startTransfers(now, &work) }
     work.append(.releaseExchange(exchange))
     return work
   }

@@ -70,7 +70,7 @@ final class Exchange: SlotTaker {
       return state.isOver
     }
     // It may have ended before it knew its number.
-    if isOver { core.step { $0.leave(exchange: id, now: core.time.now) } }
+    if isOver { core.step { $0.leave(exchange: id, isCalledOff: true, now: core.time.now) } }
   }
 
   func close() { cancel(.closed) }
@@ -92,10 +92,10 @@ final class Exchange: SlotTaker {
 
   private func cancel(_ reason: CancelReason) { stop(ObjectError(reason)) }
 
-  private func stop(_ error: ObjectError) { end(.failure(error))?.cancel() }
+  private func stop(_ error: ObjectError) { end(.failure(error), isCalledOff: true)?.cancel() }
 
   /// Returns the attempt, if this was the end: it may have begun just now.
-  @discardableResult private func end(_ outcome: LoadOutcome) -> LoadAttempt? {
+  @discardableResult private func end(_ outcome: LoadOutcome, isCalledOff: Bool = false) -> LoadAttempt? {
     let now = core.time.wallNow
     let old = state.withLock { state in
       let old = state
@@ -103,7 +103,7 @@ final class Exchange: SlotTaker {
       return old
     }
     guard !old.isOver, let continuation = old.continuation else { return old.attempt }
-    if let id = old.id { core.step { $0.leave(exchange: id, now: core.time.now) } }
+    if let id = old.id { core.step { $0.leave(exchange: id, isCalledOff: isCalledOff, now: core.time.now) } }
     continuation.resume(
       returning: Result(
         outcome: outcome, interim: old.interim,

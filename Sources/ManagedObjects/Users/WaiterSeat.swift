@@ -61,7 +61,10 @@ class AwaitedSeat: @unchecked Sendable {
 
   final var hasEnded: Bool { ending.withLock { $0.hasEnded } }
   final var wantsProgress: Bool { onProgress != nil }
-  final func progressed(_ progress: LoadProgress) { onProgress?(progress) }
+
+  final func progressed(_ progress: LoadProgress) {
+    if let onProgress, !hasEnded { onProgress(progress) }
+  }
 
   final func end(_ ending: SeatEnding, from caller: Caller) {
     let told: AwaitedEnding.Told =

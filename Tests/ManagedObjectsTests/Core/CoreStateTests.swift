@@ -74,6 +74,28 @@ struct CoreStateTests {
     #expect(room.begun == ["refill", "lookUp"] && room.state.live.count == 1)
   }
 
+  @Test func `HTTP answers that are called off together begin none in each other's place`() {
+    var room = StateRoom { $0.limitTransfersPerHost = 1 }
+    let exchanges = (0..<50).compactMap { _ in room.enter() }
+    #expect(room.begun == ["exchange"])
+    for id in exchanges.prefix(49) {
+      room.note(room.state.leave(exchange: id, isCalledOff: true, now: room.now))
+    }
+    #expect(room.begun == ["exchange", "refill"])
+    for _ in 0..<2 { room.note(room.state.refill(now: room.now)) }
+    #expect(room.begun.filter { $0 == "exchange" }.count == 2)
+  }
+
+  @Test func `what was made stale is joined by nobody who asks afterwards`() {
+    var room = StateRoom()
+    let first = room.join("a").handler
+    #expect(room.join("a").handler == first)
+    room.state.recalls.note(ObjectID("a"))
+    let second = room.join("a").handler
+    #expect(second != first && room.join("a").handler == second)
+    #expect(room.state.handlers[first]?.seats.count == 2)
+  }
+
   @Test func `the bytes of an error page are not counted for the attempt after it`() throws {
     var room = StateRoom(hasBackend: false)
     let (_, id) = room.join("a")
@@ -152,12 +174,19 @@ private struct StateRoom {
     return (seat, state.bySeat[seat.id]?.id ?? HandlerID(number: 0))
   }
 
+  mutating func enter() -> HandlerID? {
+    let (id, work) = state.enter(IdleTaker(), host: "host", priority: .normal, now: now)
+    note(work)
+    return id
+  }
+
   mutating func note(_ work: Few<Work>) {
     for item in work {
       switch item {
       case .lookUp: begun.append("lookUp")
       case .attempt: begun.append("attempt")
       case .refill: begun.append("refill")
+      case .beginExchange: begun.append("exchange")
       case .end(let seat, let ending): seat.end(ending, from: .library)
       default: break
       }
@@ -181,6 +210,11 @@ private struct StateRoom {
       loaded: Loaded(id: ObjectID(name), source: .file, bytes: Data([1])), facts: EntryFacts(head: LoadHead()),
       mayKeep: true, hasBytes: true)
   }
+}
+
+private final class IdleTaker: SlotTaker {
+  func begin() {}
+  func close() {}
 }
 
 private final class NotedSeat: Seat {
