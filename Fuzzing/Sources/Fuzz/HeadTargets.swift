@@ -52,7 +52,7 @@ enum HeadTargets {
     guard let vary = lines.first else { return }
     let head = LoadHead(fields: ["Vary": vary, "ETag": lines.last ?? ""])
     let request = fields(lines.dropFirst())
-    let varying = StoreRule.varying(head: head, requestFields: request)
+    let varying = VaryRule.varying(of: head, to: request, secrets: nil)
     guard let names = VaryRule.names(of: head) else {
       expect(
         !VaryRule.matches(head, varying: varying, request: request, secrets: nil), "nobody knows on what it varies")

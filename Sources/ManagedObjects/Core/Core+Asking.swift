@@ -209,7 +209,8 @@ extension Core {
     case .http:
       let now = time.wallLately
       return ready.facts.responseTime <= now && now < ready.freshUntil
-    case .immutable: return !ready.facts.isInvalidated && !ready.facts.head.fields.contains("Vary")
+    case .immutable:
+      return !ready.facts.isInvalidated && ready.facts.varying.isEmpty && !ready.facts.head.fields.contains("Vary")
     case .ttl: return false
     }
   }

@@ -51,7 +51,7 @@ extension Core {
     in backend: any CacheBackend
   ) throws -> EntryWriter {
     let base = entryKey(key, in: backend, head, kind)
-    guard let names = VaryRule.names(of: head), !names.isEmpty else {
+    guard let names = VaryRule.names(of: head, to: key.fields), !names.isEmpty else {
       return try backend.begin(base, expectedBytes: expectedBytes)
     }
     let known = try backend.lookUp(base).flatMap { VariantIndex($0.facts) }

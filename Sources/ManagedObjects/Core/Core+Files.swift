@@ -202,7 +202,7 @@ extension Core {
   func facts(_ head: LoadHead, _ key: HandlerKey, _ times: LoadTimes) -> EntryFacts {
     EntryFacts(
       head: StoreRule.stored(head), requestTime: times.request, responseTime: times.response,
-      varying: StoreRule.varying(head: head, requestFields: key.fields, secrets: secrets),
+      varying: VaryRule.varying(of: head, to: key.fields, secrets: secrets),
       generation: numbers.next())
   }
 

@@ -34,10 +34,13 @@ extension Core {
     let named = others.first { other in
       head.fields["ETag"].map { ConditionRule.matches(other.tag, $0) } ?? (others.count == 1)
     }
-    guard let named, let lease = try? backend.lookUp(named.0) else { return nil }
+    // One tag may stand for several codings of the same, if it is weak.
+    guard let named, let lease = try? backend.lookUp(named.0),
+      VaryRule.isCoded(lease.facts.head, lease.facts.varying, asFor: job.key.fields)
+    else { return nil }
     var facts = UpdateRule.updated(
       lease.facts, by: head, requestTime: times.request, responseTime: times.response)
-    facts.varying = StoreRule.varying(head: facts.head, requestFields: job.key.fields, secrets: secrets)
+    facts.varying = VaryRule.varying(of: facts.head, to: job.key.fields, secrets: secrets)
     if lease.count <= policy.limitBodyInMemoryBytes, mayStore(facts.head, job.key), let data = try? lease.data() {
       put(data, facts, job.key, in: backend)
     }

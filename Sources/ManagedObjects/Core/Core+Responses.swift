@@ -213,7 +213,7 @@ extension Core {
   }
 
   private func intakePlan(_ job: ResponseJob, isConditional: Bool) -> IntakePlan {
-    var plan = intakePlan(job.key.id, job.request)
+    var plan = intakePlan(job.key, job.request)
     plan.isConditional = isConditional
     plan.takesAnyStatus = true
     plan.open = { [self] head in

@@ -195,7 +195,7 @@ final class Core: Sendable {
   private func isOnlyPlace(of job: AttemptJob) -> Bool { read { $0.handlers[job.handler]?.locations.count == 1 } }
 
   private func intakePlan(_ job: AttemptJob) -> IntakePlan {
-    var plan = intakePlan(job.key.id, job.request)
+    var plan = intakePlan(job.key, job.request)
     plan.isConditional = job.isConditional
     plan.open = { [self] head in open(job, head) }
     // Nobody but the file is to have it.
@@ -204,13 +204,14 @@ final class Core: Sendable {
   }
 
   /// What every load is checked against, and where its bytes go.
-  func intakePlan(_ id: ObjectID, _ request: LoadRequest) -> IntakePlan {
+  func intakePlan(_ key: HandlerKey, _ request: LoadRequest) -> IntakePlan {
     var plan = IntakePlan()
     plan.method = request.method
+    plan.undoesCoding = !key.fields.contains("Accept-Encoding")
     plan.limitBytes = request.limitBytes
     plan.limits = BodyStore.Limits(
       inMemoryBytes: max(0, policy.limitBodyInMemoryBytes), memoryOnlyBytes: policy.limitMemoryOnlyBodyBytes)
-    plan.onFault = { [self] error in cacheFailed(id, error) }
+    plan.onFault = { [self] error in cacheFailed(key.id, error) }
     if let backend, !backend.appendsQuickly { plan.pool = { [filePool] work in filePool.run(work) } }
     return plan
   }

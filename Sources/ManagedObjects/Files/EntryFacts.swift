@@ -5,7 +5,8 @@ public struct EntryFacts: Hashable, Sendable {
   /// When the request was sent and its response received (RFC 9111 section 4.2.3).
   public var requestTime: WallTime
   public var responseTime: WallTime
-  /// The request's fields that Vary names, as sent; secret ones as a keyed digest.
+  /// The request's fields that Vary names, as sent; secret ones as a keyed digest. Also the Accept-Encoding that the caller
+  /// set, where the server has coded the body, which is then stored as it was sent.
   public var varying: HeaderFields
   /// Names the body: 304 keeps it, new bytes get a new one. Random, so that no two processes give the same.
   public var generation: UInt64

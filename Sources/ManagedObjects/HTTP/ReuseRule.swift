@@ -35,9 +35,9 @@ package enum ReuseRule {
 
   /// - Parameters:
   ///   - fields: the request's, as the caller gave them: what the library itself adds to a load is left out here as in
-  ///     `StoreRule.varying`.
+  ///     `VaryRule.varying`.
   ///   - isSuspect: no representation could decode these bytes, and it is time to ask whether they are still so.
-  ///   - secrets: as for `StoreRule.varying`; nil: no field is secret.
+  ///   - secrets: as for `VaryRule.varying`; nil: no field is secret.
   package static func decide(
     _ facts: EntryFacts, fields: HeaderFields, mode: CacheMode, freshness: Freshness, now: WallTime,
     isSuspect: Bool = false, secrets: VaryRule.Secrets? = nil
@@ -69,6 +69,7 @@ package enum ReuseRule {
   ) -> Bool {
     VaryRule.matches(facts.head, varying: facts.varying, request: fields, secrets: secrets)
       || freshness != .http && VaryRule.names(of: facts.head) == nil
+        && VaryRule.isCoded(facts.head, facts.varying, asFor: fields)
   }
 
   /// `.fresh` and until when, if HTTP says so; `.staleAllowed`, or what is to be said against it.

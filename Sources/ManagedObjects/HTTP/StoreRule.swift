@@ -6,7 +6,10 @@ package enum StoreRule {
   package static func mayStore(
     head: LoadHead, requestFields: HeaderFields, freshness: Freshness, mode: CacheMode
   ) -> Bool {
-    guard (200..<300).contains(head.status), head.status != 206, mode != .noStore else { return false }
+    guard (200..<300).contains(head.status), head.status != 206, mode != .noStore, !isUnasked(head, requestFields)
+    else {
+      return false
+    }
     return freshness != .http || isStorable(head, requestFields)
   }
 
@@ -17,9 +20,9 @@ package enum StoreRule {
     head: LoadHead, requestFields: HeaderFields, freshness: Freshness, mode: CacheMode, now: WallTime
   ) -> Bool {
     // 304 is about another response, 416 about a part; 429 must not be stored (RFC 6585 section 4).
-    guard head.status >= 300, ![304, 412, 416, 429].contains(head.status), mode != .noStore, freshness == .http else {
-      return false
-    }
+    guard head.status >= 300, ![304, 412, 416, 429].contains(head.status), mode != .noStore, freshness == .http,
+      !isUnasked(head, requestFields)
+    else { return false }
     return FreshnessRule.lifetime(of: EntryFacts(head: head, requestTime: now, responseTime: now)) > .zero
       && isStorable(head, requestFields)
   }
@@ -29,6 +32,13 @@ package enum StoreRule {
     _ why: AnswerReason, head: LoadHead, requestFields: HeaderFields, freshness: Freshness
   ) -> AnswerReason {
     why == .absent && freshness == .http && forbids(head, requestFields) ? .noStore : why
+  }
+
+  /// A whole body that the server has coded although a part was asked for, and so no coding: nobody undoes it, as for all
+  /// others who do not set Accept-Encoding.
+  private static func isUnasked(_ head: LoadHead, _ requestFields: HeaderFields) -> Bool {
+    requestFields.contains("Range") && head.fields.contains("Content-Encoding")
+      && !requestFields.contains("Accept-Encoding")
   }
 
   private static func isStorable(_ head: LoadHead, _ requestFields: HeaderFields) -> Bool {
@@ -46,13 +56,6 @@ package enum StoreRule {
   private static var understood: Set<Int> {
     Set(200...205).union(300...303).union(307...308).union(400...415).union(417...417).union([421, 422, 426])
       .union(500...505)
-  }
-
-  /// The request's fields that Vary names, as the caller gave them, secret ones as a digest.
-  package static func varying(
-    head: LoadHead, requestFields: HeaderFields, secrets: VaryRule.Secrets? = nil
-  ) -> HeaderFields {
-    VaryRule.selected(VaryRule.names(of: head) ?? [], from: requestFields, secrets: secrets)
   }
 
   /// Whether loads of every credential scope may share it.

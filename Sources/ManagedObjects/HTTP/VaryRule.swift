@@ -1,4 +1,7 @@
 /// Which requests a stored response answers, as its Vary field says (RFC 9111 section 4.1).
+///
+/// Who sets Accept-Encoding gets a coded body as it was sent, all others have it unpacked. So what the server has coded
+/// varies on that field as well, whether or not the server says so: else one would be given the other's bytes.
 package enum VaryRule {
   /// Fields whose values are never kept: a keyed digest stands for them.
   package struct Secrets: Sendable {
@@ -30,6 +33,31 @@ package enum VaryRule {
     return names.sorted()
   }
 
+  /// Those by which the answer to this request is told from others under the same id. nil as above.
+  package static func names(of head: LoadHead, to request: HeaderFields) -> [String]? {
+    names(of: head).map { ($0 + unsaidCoding(of: head, $0, asked: request)).sorted() }
+  }
+
+  /// The field that chooses the coding, where the server has coded what it was asked to, and does not name it.
+  private static func unsaidCoding(of head: LoadHead, _ names: [String], asked request: HeaderFields) -> [String] {
+    guard head.fields.contains("Content-Encoding"), request.contains(coding), !names.contains(coding) else { return [] }
+    return [coding]
+  }
+
+  private static let coding = "accept-encoding"
+
+  /// What is kept of a request, so that it can be told which others its answer answers; secret fields as a digest.
+  package static func varying(of head: LoadHead, to request: HeaderFields, secrets: Secrets?) -> HeaderFields {
+    let said = names(of: head) ?? []
+    return selected(said + unsaidCoding(of: head, said, asked: request), from: request, secrets: secrets)
+  }
+
+  /// Whether this body is coded, or not, as such a request gets it.
+  package static func isCoded(_ head: LoadHead, _ varying: HeaderFields, asFor request: HeaderFields) -> Bool {
+    !head.fields.contains("Content-Encoding")
+      || normalised(coding, varying.list(of: coding)) == normalised(coding, request.list(of: coding))
+  }
+
   /// Those fields of a request, one line each, in the order of `names`; what is absent stays so.
   package static func selected(_ names: [String], from fields: HeaderFields, secrets: Secrets?) -> HeaderFields {
     var selected = HeaderFields()
@@ -44,7 +72,7 @@ package enum VaryRule {
   package static func matches(
     _ head: LoadHead, varying: HeaderFields, request: HeaderFields, secrets: Secrets?
   ) -> Bool {
-    guard let names = names(of: head) else { return false }
+    guard let names = names(of: head), isCoded(head, varying, asFor: request) else { return false }
     let selected = selected(names, from: request, secrets: secrets)
     return names.allSatisfy { normalised($0, varying.list(of: $0)) == normalised($0, selected.list(of: $0)) }
   }

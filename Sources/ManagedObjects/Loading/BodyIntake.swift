@@ -18,7 +18,7 @@ struct IntakePlan: Sendable {
   var isConditional = false
   /// Every status is an answer, and its body is kept; else those that are no success are cut short.
   var takesAnyStatus = false
-  /// We asked for gzip and deflate ourselves, and so undo them.
+  /// We asked for gzip and deflate ourselves, and so undo them. False: the caller chose the coding.
   var undoesCoding = true
   /// Of the decoded body.
   var limitBytes: Int?

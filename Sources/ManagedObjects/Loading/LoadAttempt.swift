@@ -126,9 +126,11 @@ final class LoadAttempt: SinkListener {
       return end(.failure(ObjectError(.unsupportedScheme, "No loader takes \(redacted(request.location)).")))
     }
     var plan = plan
-    plan.undoesCoding =
-      request.fields == Self.acceptingCodings
-      || (request.fields["Accept-Encoding"] == Self.acceptedCodings && !request.fields.contains("Range"))
+    if plan.undoesCoding {
+      plan.undoesCoding =
+        request.fields == Self.acceptingCodings
+        || (request.fields["Accept-Encoding"] == Self.acceptedCodings && !request.fields.contains("Range"))
+    }
     guard let sink = open(request, plan) else { return }
     let stop = loader.start(request, into: sink)
     // Cancelled, or sent on with another request, before the loader returned.

@@ -40,6 +40,14 @@ private func mayFailure(
     #expect(may(200, ["Cache-Control": "private, no-cache"]))
   }
 
+  @Test func `a whole that came coded in place of a part is not kept, since nobody undoes it`() {
+    let coded: HeaderFields = ["Content-Encoding": "gzip", "Cache-Control": "max-age=60"]
+    let range: HeaderFields = ["Range": "bytes=0-1"]
+    for freshness in [Freshness.http, .immutable] { #expect(!may(200, coded, request: range, freshness: freshness)) }
+    #expect(may(200, coded) && may(200, request: range))
+    #expect(may(200, coded, request: ["Range": "bytes=0-1", "Accept-Encoding": "gzip"]))
+  }
+
   @Test func `each mode but noStore stores`() {
     for mode in CacheMode.allCases { #expect(may(mode: mode) == (mode != .noStore)) }
   }

@@ -12,7 +12,7 @@ private func head(_ vary: String...) -> LoadHead {
 
 private func matches(_ vary: String, stored: HeaderFields, asked: HeaderFields) -> Bool {
   let head = head(vary)
-  let varying = StoreRule.varying(head: head, requestFields: stored, secrets: secrets)
+  let varying = VaryRule.varying(of: head, to: stored, secrets: secrets)
   return VaryRule.matches(head, varying: varying, request: asked, secrets: secrets)
 }
 
@@ -65,12 +65,32 @@ private func matches(_ vary: String, stored: HeaderFields, asked: HeaderFields) 
 
   @Test func `a secret field is kept as a digest, and still compared`() {
     let asked: HeaderFields = ["AUTHORIZATION": "Bearer abc", "x-api-KEY": "k", "Accept": "a/b"]
-    let varying = StoreRule.varying(
-      head: head("authorization, Cookie, X-API-Key, Accept"), requestFields: asked, secrets: secrets)
+    let varying = VaryRule.varying(
+      of: head("authorization, Cookie, X-API-Key, Accept"), to: asked, secrets: secrets)
     #expect(varying.map(\.value) == ["a/b", "digest of 10", "digest of 1"])
     #expect(matches("Authorization", stored: ["Authorization": "abc"], asked: ["authorization": "abc"]))
     #expect(!matches("Authorization", stored: ["Authorization": "abc"], asked: ["authorization": "abcd"]))
     #expect(!VaryRule.variant(["authorization"], request: asked, secrets: secrets).contains("Bearer"))
+  }
+
+  @Test func `what the server coded answers only those who asked for codings alike, though it does not say so`() {
+    let coded = LoadHead(fields: ["Content-Encoding": "gzip", "Vary": "X-Kind"])
+    let plain = LoadHead(fields: ["Vary": "X-Kind"])
+    let requests: [HeaderFields] = [[:], ["Accept-Encoding": "gzip, br"], ["Accept-Encoding": "identity"]]
+    for (place, stored) in requests.enumerated() {
+      for (other, asked) in requests.enumerated() {
+        for head in [coded, plain] {
+          let varying = VaryRule.varying(of: head, to: stored, secrets: nil)
+          let isMatch = VaryRule.matches(head, varying: varying, request: asked, secrets: nil)
+          #expect(isMatch == (head == plain || place == other))
+        }
+      }
+    }
+    #expect(VaryRule.names(of: coded, to: [:]) == ["x-kind"])
+    #expect(VaryRule.names(of: coded, to: requests[1]) == ["accept-encoding", "x-kind"])
+    #expect(VaryRule.names(of: plain, to: requests[1]) == ["x-kind"])
+    let same = VaryRule.varying(of: coded, to: ["accept-encoding": "BR,gzip"], secrets: nil)
+    #expect(VaryRule.matches(coded, varying: same, request: requests[1], secrets: nil))
   }
 
   @Test func `a variant tells requests apart exactly where they do not match`() {

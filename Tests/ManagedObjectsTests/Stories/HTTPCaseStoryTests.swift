@@ -276,6 +276,42 @@ struct HTTPCaseStoryTests {
     }
   }
 
+  @Test(arguments: Face.allCases) func `who sets Accept-Encoding gets the bytes as sent, all others have them unpacked`(
+    face: Face
+  ) async throws {
+    let packed = gzipped(Array("body".utf8))
+    for path in ["/silent", "/vary"] {
+      server.on(path) { _ in
+        let reply = Reply(packed, ["Content-Encoding": "gzip", "Cache-Control": "max-age=60"])
+        return path == "/vary" ? reply.adding("Vary", "Accept-Encoding") : reply
+      }
+      for manager in [try faces.manager(), try faces.manager(.immutable)] {
+        for fields: HeaderFields in [[:], ["Accept-Encoding": "gzip, deflate"], ["Accept-Encoding": "gzip"]] {
+          for _ in 0..<2 {
+            let text = try await faces.ask(face, path, fields, by: manager).text
+            #expect(text == (fields.isEmpty ? "body" : String(decoding: packed, as: UTF8.self)), "\(path) \(fields)")
+          }
+          #expect(try await faces.ask(face, path, fields, by: manager).source != .network)
+        }
+        for fields: HeaderFields in [["Accept-Encoding": "gzip"], [:]] {
+          let text = try await faces.ask(face, path, fields, by: manager).text
+          #expect(text == (fields.isEmpty ? "body" : String(decoding: packed, as: UTF8.self)))
+        }
+      }
+    }
+  }
+
+  @Test func `a 304 to the tag of another coding gives nobody that one`() async throws {
+    server.on("/a") { request in
+      let fields: KeyValuePairs<String, String> = [
+        "Content-Encoding": "gzip", "Vary": "Accept-Encoding, X", "ETag": "W/\"1\"", "Cache-Control": "max-age=60",
+      ]
+      return request["If-None-Match"] == nil ? Reply(gzipped(Array("body".utf8)), fields) : Reply(304, fields)
+    }
+    _ = try await ask(.response, "/a", ["Accept-Encoding": "gzip"])
+    #expect(try await ask(.response, "/a").text == "body")
+  }
+
   // MARK: Parts, and servers that ask for patience
 
   @Test func `a part is never stored as the whole, whoever asks for it`() async throws {
