@@ -121,7 +121,7 @@ extension Core {
         if found.missing == .varies { stored.missing = .varies }
         let matching = found.all.filter {
           ReuseRule.matches($0.1.facts, fields: job.key.fields, freshness: job.key.freshness, secrets: secrets)
-            && (job.request.redirectMode == .manual || !RedirectRule.isRedirect($0.1.facts.head))
+            && RedirectRule.mayAnswer(job.request.redirectMode, with: $0.1.facts.head)
         }
         stored.all += matching.map { StoredAnswer(key: $0, lease: $1) }
       }

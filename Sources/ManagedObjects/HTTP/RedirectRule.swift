@@ -75,48 +75,65 @@ package enum RedirectRule {
   }
 
   /// The answer under the URL that was asked for is as fresh as what the redirects led to, but no longer than they lead
-  /// there. So a stricter time stands behind the server's own:
+  /// there. So a stricter time stands behind the server's own, and always a mark, since it is no answer for those who want
+  /// to see a redirect as it is:
   ///
   ///     Cache-Control: max-age=3600
-  ///     Cache-Control: max-age=0
-  ///
-  /// A 304 is about an answer that is not known here. It carries the time, marked, to where that is updated:
-  ///
   ///     Cache-Control: max-age=0, redirected
   ///
+  /// A 304 is about an answer that is not known here. It carries the mark and the time to where that is updated.
+  ///
   /// - Parameters:
-  ///   - lifetime: nil: there were none, or they lead there for ever.
+  ///   - lifetime: nil: they lead there for ever.
   ///   - now: asked for only where that matters.
   package static func answer(
-    _ head: LoadHead, after lifetime: Duration?, now: @autoclosure () -> WallTime
+    _ head: LoadHead, afterRedirectsFor lifetime: Duration?, now: @autoclosure () -> WallTime
   ) -> LoadHead {
-    guard let lifetime else { return head }
-    if head.status == 304 {
-      var answer = head
-      answer.fields.append("Cache-Control", "max-age=\(lifetime.components.seconds)\(limitMark)")
-      return answer
-    }
-    let now = now()
-    let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
-    let age = FreshnessRule.age(of: facts, at: now) ?? .zero
-    guard lifetime < FreshnessRule.lifetime(of: facts) - age else { return head }
     var answer = head
-    let seconds = lifetime == .zero ? 0 : (lifetime + age).components.seconds
-    answer.fields.append("Cache-Control", "max-age=\(seconds)")
+    let time = lifetime.flatMap { head.status == 304 ? $0 : stricter($0, head, now: now()) }
+    answer.fields.append("Cache-Control", time.map { "max-age=\($0.components.seconds), \(mark)" } ?? mark)
     return answer
   }
 
-  private static var limitMark: String { ", redirected" }
-
-  /// Whether it is what `answer` adds to a 304.
-  static func isLimit(_ field: HeaderFields.Field) -> Bool {
-    field.value.hasSuffix(limitMark) && field.name.lowercased() == "cache-control"
+  /// The greatest age that the redirects allow it; nil: it says no more itself.
+  private static func stricter(_ lifetime: Duration, _ head: LoadHead, now: WallTime) -> Duration? {
+    let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
+    let age = FreshnessRule.age(of: facts, at: now) ?? .zero
+    guard lifetime < FreshnessRule.lifetime(of: facts) - age else { return nil }
+    return lifetime == .zero ? .zero : lifetime + age
   }
 
-  /// How long the redirects lead to this 304; nil: there were none, or they lead there for ever.
-  static func limit(of head: LoadHead) -> Duration? {
-    let said = head.fields.values(of: "Cache-Control").last { $0.hasSuffix(limitMark) }
-    return said.flatMap { CacheControl(["Cache-Control": $0]).maxAge }
+  private static var mark: String { "redirected" }
+
+  /// What `answer` added; nil: it did not come by redirects.
+  private static func marked(_ fields: HeaderFields) -> String? {
+    fields.values(of: "Cache-Control").last { $0 == mark || $0.hasSuffix(", \(mark)") }
+  }
+
+  /// The fields without what `answer` adds.
+  static func unmarked(_ fields: HeaderFields) -> HeaderFields {
+    guard let marked = marked(fields) else { return fields }
+    var rest = HeaderFields()
+    for field in fields where field.value != marked || field.name.lowercased() != "cache-control" {
+      rest.append(field.name, field.value)
+    }
+    return rest
+  }
+
+  /// What a 304 says of the redirects that led to it holds for the answer that it confirms.
+  static func answer(_ head: LoadHead, redirectedAs confirmation: LoadHead, now: WallTime) -> LoadHead {
+    guard let marked = marked(confirmation.fields) else { return head }
+    return answer(head, afterRedirectsFor: CacheControl(["Cache-Control": marked]).maxAge, now: now)
+  }
+
+  /// Whether what is stored may answer such a request: it is a redirect for those who want to see it, and for others what
+  /// it led to.
+  package static func mayAnswer(_ mode: RedirectMode, with head: LoadHead) -> Bool {
+    switch mode {
+    case .follow: !isRedirect(head)
+    case .manual: marked(head.fields) == nil
+    case .refuse: marked(head.fields) == nil && !isRedirect(head)
+    }
   }
 
   private static func next(

@@ -21,11 +21,12 @@ package enum UpdateRule {
     updated.responseTime = responseTime
     let kept = describingFields.union(StoreRule.connectionFields(of: head.fields))
       .union(CacheControl(head.fields).withheldFields)
-    let replacing = head.fields.filter { !kept.contains($0.name.lowercased()) && !RedirectRule.isLimit($0) }
+    let replacing = RedirectRule.unmarked(head.fields).filter { !kept.contains($0.name.lowercased()) }
+    updated.head.fields = RedirectRule.unmarked(updated.head.fields)
     // The old answer's date and age say nothing about the new one, whether or not it brings its own.
     updated.head.fields.removeAll(named: Set(replacing.map { $0.name.lowercased() }).union(["date", "age"]))
     for field in replacing { updated.head.fields.append(field.name, field.value) }
-    updated.head = RedirectRule.answer(updated.head, after: RedirectRule.limit(of: head), now: responseTime)
+    updated.head = RedirectRule.answer(updated.head, redirectedAs: head, now: responseTime)
     return updated
   }
 

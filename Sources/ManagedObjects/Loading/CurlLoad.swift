@@ -31,6 +31,11 @@ final class CurlLoad: TransferReceiver, StoppableLoad {
       self.lifetime = lifetime
     }
 
+    /// As it is the answer to the first of them.
+    func answer(_ head: LoadHead) -> LoadHead {
+      number == 0 ? head : RedirectRule.answer(head, afterRedirectsFor: lifetime, now: SystemTime().wallNow)
+    }
+
     /// Asking twice does what asking once does (RFC 9110 section 9.2.2).
     var mayRepeat: Bool { ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(request.method) }
   }
@@ -161,7 +166,7 @@ final class CurlLoad: TransferReceiver, StoppableLoad {
     guard let hop, let target else { return }
     switch redirect(head, hop) {
     case .none:
-      target.head(RedirectRule.answer(head, after: hop.lifetime, now: SystemTime().wallNow))
+      target.head(hop.answer(head))
       if !target.isWanted { stop() }
     case .to(let next):
       let leads = RedirectRule.lifetime(head, now: SystemTime().wallNow)

@@ -157,29 +157,44 @@ extension RedirectRule.Verdict {
   @Test func `what they led to is fresh no longer, and keeps what it says`() {
     let now = WallTime(seconds: 784_111_777)
     func control(_ fields: HeaderFields, _ lifetime: Duration?) -> [String] {
-      let head = RedirectRule.answer(LoadHead(fields: fields), after: lifetime, now: now)
+      let head = RedirectRule.answer(LoadHead(fields: fields), afterRedirectsFor: lifetime, now: now)
       return head.fields.values(of: "Cache-Control")
     }
     let hour: HeaderFields = ["Cache-Control": "max-age=3600, must-revalidate"]
-    #expect(control(hour, nil) == ["max-age=3600, must-revalidate"])
-    #expect(control(hour, .seconds(3600)) == ["max-age=3600, must-revalidate"])
-    #expect(control(hour, .seconds(60)) == ["max-age=3600, must-revalidate", "max-age=60"])
-    #expect(control(hour, .zero) == ["max-age=3600, must-revalidate", "max-age=0"])
-    #expect(control(["Cache-Control": "max-age=100", "Age": "90"], .seconds(5)) == ["max-age=100", "max-age=95"])
-    #expect(control(["Cache-Control": "max-age=100", "Age": "90"], .seconds(50)) == ["max-age=100"])
-    #expect(control([:], .zero) == [])
+    #expect(control(hour, nil) == ["max-age=3600, must-revalidate", "redirected"])
+    #expect(control(hour, .seconds(3600)) == ["max-age=3600, must-revalidate", "redirected"])
+    #expect(control(hour, .seconds(60)) == ["max-age=3600, must-revalidate", "max-age=60, redirected"])
+    #expect(control(hour, .zero) == ["max-age=3600, must-revalidate", "max-age=0, redirected"])
+    let aged: HeaderFields = ["Cache-Control": "max-age=100", "Age": "90"]
+    #expect(control(aged, .seconds(5)) == ["max-age=100", "max-age=95, redirected"])
+    #expect(control(aged, .seconds(50)) == ["max-age=100", "redirected"])
+    #expect(control([:], .zero) == ["redirected"])
   }
 
-  @Test func `a 304 carries their time to what it is about`() {
+  @Test func `what redirects led to is no answer for those who want to see them, nor they for the others`() {
+    let redirect = LoadHead(status: 302, fields: ["Location": "/b"])
+    let direct = LoadHead(fields: ["Cache-Control": "max-age=9"])
+    let marked = RedirectRule.answer(direct, afterRedirectsFor: nil, now: WallTime(seconds: 1))
+    let answers = [RedirectMode.follow, .manual, .refuse].map { mode in
+      [redirect, direct, marked].map { RedirectRule.mayAnswer(mode, with: $0) }
+    }
+    #expect(answers == [[false, true, true], [true, true, false], [false, true, false]])
+  }
+
+  @Test func `a 304 carries their time and mark to what it is about`() {
+    let now = WallTime(seconds: 784_111_777)
     func answer(_ fields: HeaderFields, _ lifetime: Duration?) -> LoadHead {
-      RedirectRule.answer(
-        LoadHead(status: 304, fields: fields), after: lifetime, now: WallTime(seconds: 784_111_777))
+      RedirectRule.answer(LoadHead(status: 304, fields: fields), afterRedirectsFor: lifetime, now: now)
     }
+    let hour = LoadHead(fields: ["Cache-Control": "max-age=3600"])
     for fields: HeaderFields in [[:], ["Cache-Control": "max-age=1"]] {
-      #expect(RedirectRule.limit(of: answer(fields, .seconds(60))) == .seconds(60))
-      #expect(RedirectRule.limit(of: answer(fields, .zero)) == .zero)
-      #expect(RedirectRule.limit(of: answer(fields, nil)) == nil)
+      for (lifetime, line) in [(60, "max-age=60, redirected"), (0, "max-age=0, redirected"), (nil, "redirected")] {
+        let confirmation = answer(fields, lifetime.map { .seconds($0) })
+        let confirmed = RedirectRule.answer(hour, redirectedAs: confirmation, now: now)
+        #expect(confirmed.fields.values(of: "Cache-Control") == ["max-age=3600", line])
+        #expect(RedirectRule.unmarked(confirmation.fields) == fields)
+      }
+      #expect(RedirectRule.answer(hour, redirectedAs: LoadHead(status: 304, fields: fields), now: now) == hour)
     }
-    #expect(answer([:], .seconds(60)).fields.filter { !RedirectRule.isLimit($0) } == [])
   }
 }

@@ -45,18 +45,30 @@ private func updated(_ fields: HeaderFields) -> EntryFacts {
 
   @Test(
     arguments: [
-      ([:], ["max-age=2", "max-age=0"], 0), ([:], ["max-age=2"], 60), ([:], ["max-age=2"], nil),
-      (["Cache-Control": "max-age=100, private"], ["max-age=100, private", "max-age=60"], 60),
-      (["Cache-Control": "max-age=100"], ["max-age=100"], 100),
+      ([:], ["max-age=2", "max-age=0, redirected"], 0), ([:], ["max-age=2", "redirected"], 60),
+      ([:], ["max-age=2", "redirected"], nil),
+      (["Cache-Control": "max-age=100, private"], ["max-age=100, private", "max-age=60, redirected"], 60),
+      (["Cache-Control": "max-age=100"], ["max-age=100", "redirected"], 100),
     ] as [(HeaderFields, [String], Int?)])
   func `redirects to a 304 hold the answer to their time, and take nothing else from it`(
     fields: HeaderFields, control: [String], lifetime: Int?
   ) {
     let head = RedirectRule.answer(
-      LoadHead(status: 304, fields: fields), after: lifetime.map { .seconds($0) }, now: WallTime(seconds: 12))
+      LoadHead(status: 304, fields: fields), afterRedirectsFor: lifetime.map { .seconds($0) },
+      now: WallTime(seconds: 12))
     let facts = UpdateRule.updated(
       stored, by: head, requestTime: WallTime(seconds: 12), responseTime: WallTime(seconds: 12))
     #expect(facts.head.fields.values(of: "Cache-Control") == control)
+  }
+
+  @Test func `an answer that redirects lead to no more is held to nothing by them`() {
+    var redirected = stored
+    redirected.head = RedirectRule.answer(stored.head, afterRedirectsFor: .zero, now: WallTime(seconds: 2))
+    let facts = UpdateRule.updated(
+      redirected, by: LoadHead(status: 304), requestTime: WallTime(seconds: 12), responseTime: WallTime(seconds: 12))
+    #expect(facts.head.fields.values(of: "Cache-Control") == ["max-age=2"])
+    #expect(
+      RedirectRule.mayAnswer(.manual, with: facts.head) && !RedirectRule.mayAnswer(.manual, with: redirected.head))
   }
 
   @Test func `a strong tag that is another than the stored one is about other bytes`() {
