@@ -135,7 +135,7 @@ extension Core {
   ) -> Joined {
     let memoryKey = memoryKey(key, joiner.wish.representation)
     return stepForResult { state in
-      if state.byKey[key] == nil, let memoryKey, memory.hasChanged(memoryKey, since: seen?.facts) {
+      if state.handlerToJoin(key) == nil, let memoryKey, memory.hasChanged(memoryKey, since: seen?.facts) {
         return (.changed, Few())
       }
       guard let (record, work) = state.join(key, joiner, now: time.now) else { return (.closed, Few()) }

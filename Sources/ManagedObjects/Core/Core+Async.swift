@@ -165,8 +165,13 @@ extension Core {
     invalidateInMemory(key.id)
   }
 
-  /// What is in memory is asked about before it is used again, and what failed lately is asked for.
+  /// What is in memory is asked about before it is used again, and what failed lately is asked for. Nobody joins what is
+  /// on its way, which may be from before.
   func invalidateInMemory(_ id: ObjectID) {
+    step { state in
+      state.recalls.note(id)
+      return Few()
+    }
     memory.invalidate(id)
     forgetFailures { $0.id == id }
   }

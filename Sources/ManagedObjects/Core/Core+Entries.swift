@@ -77,28 +77,13 @@ extension Core {
     _ = try writer.commit(index.facts)
   }
 
-  /// What is stored of it is asked about before it is used again. Of answers that vary nothing is left: the server has to
-  /// send them anew.
-  /// - Parameter everybodys: also what is everybody's and would not answer it.
-  func invalidate(_ key: HandlerKey, everybodys: Bool = false, in backend: any CacheBackend) throws {
-    let shared = [EntryKey.Kind.good, .error].map { EntryKey(key.id, kind: $0) }
-    for base in Set(try places(of: key, in: backend) + (everybodys ? shared : [])) {
-      guard let facts = try backend.lookUp(base)?.facts else { continue }
-      if VariantIndex(facts) != nil {
-        try backend.remove(base)
-      } else {
-        try backend.update(base, facts: facts.invalidated)
-      }
-    }
-  }
-
   /// Also where it is too damaged to be found.
   func remove(_ key: HandlerKey, in backend: any CacheBackend) throws {
     for base in try places(of: key, in: backend) { try backend.remove(base) }
   }
 
   /// Where its answers are: its own, and those public ones that would answer it.
-  private func places(of key: HandlerKey, in backend: any CacheBackend) throws -> [EntryKey] {
+  func places(of key: HandlerKey, in backend: any CacheBackend) throws -> [EntryKey] {
     try [EntryKey.Kind.good, .error].flatMap { kind -> [EntryKey] in
       let own = entryKey(key, in: backend, nil, kind)
       guard !own.scope.isEmpty, let shared = try answers(to: key, kind, in: backend).all.last?.0, shared.scope.isEmpty

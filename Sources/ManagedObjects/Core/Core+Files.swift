@@ -75,7 +75,10 @@ extension Core {
     else { return }
     let now = time.wallNow
     let facts = facts(head, job.key, LoadTimes(request: now, response: now))
-    filePool.run { [self] in put(body, facts, job.key, .error, in: backend) }
+    filePool.run { [self] in
+      put(body, facts, job.key, .error, in: backend)
+      invalidate(job.key, ifRecalledSince: job.recallNumber)
+    }
   }
 
   private func judge(
@@ -170,13 +173,14 @@ extension Core {
     case .pending(let entry):
       do throws(ObjectError) { kept = try commit(entry, facts, job.key) } catch { return .failure(error) }
     }
-    if let backend { forgetError(job.key, in: backend) }
-    if mayStore { memory.supersede(job.key.id, scope: job.key.scope, by: facts) }
+    let recallCount = succeeded(by: facts, job.key, isStored: mayStore)
+    invalidate(job.key, ifRecalledSince: job.recallNumber)
     let loaded = Loaded(id: job.key.id, head: head, source: .network, body: kept)
     let reason = StoreRule.reason(
       job.reason, head: head, requestFields: job.key.fields, freshness: job.key.freshness)
     return .success(
-      LoadedBody(loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: true, reason: reason))
+      LoadedBody(
+        loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: true, reason: reason, recallCount: recallCount))
   }
 
   /// A body that no backend is to have.
@@ -192,11 +196,12 @@ extension Core {
     case .pending(let entry): body = try commit(entry, facts, key)
     }
     let mayStore = mayStore(head, key)
-    if mayStore { memory.supersede(key.id, scope: key.scope, by: facts) }
+    let recallCount = succeeded(by: facts, key, isStored: mayStore)
     return LoadedBody(
       loaded: Loaded(id: key.id, head: head, source: .network, body: body), facts: facts, mayKeep: mayStore,
       hasBytes: true,
-      reason: StoreRule.reason(job.reason, head: head, requestFields: key.fields, freshness: key.freshness))
+      reason: StoreRule.reason(job.reason, head: head, requestFields: key.fields, freshness: key.freshness),
+      recallCount: recallCount)
   }
 
   func facts(_ head: LoadHead, _ key: HandlerKey, _ times: LoadTimes) -> EntryFacts {
@@ -247,6 +252,7 @@ extension Core {
     let facts = UpdateRule.updated(
       base.facts, by: head, requestTime: job.times.request, responseTime: job.times.response)
     let mayStore = mayStore(facts.head, job.key)
+    let recallCount = memory.recallCount(of: job.key.id)
     let body: Loaded.Body
     if let lease = base.lease {
       body = .lease(lease)
@@ -260,6 +266,7 @@ extension Core {
       body = .memory(Data())
     }
     if let backend { forgetError(job.key, in: backend) }
+    invalidate(job.key, ifRecalledSince: job.recallNumber)
     let loaded = Loaded(id: job.key.id, head: facts.head, source: .revalidated, body: body)
     let hasBytes = base.lease != nil
     stored(
@@ -267,7 +274,7 @@ extension Core {
       .success(
         LoadedBody(
           loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: hasBytes, lostCount: base.count,
-          reason: .revalidated)))
+          reason: .revalidated, recallCount: recallCount)))
   }
 
   private func update(_ key: EntryKey, _ facts: EntryFacts, in backend: (any CacheBackend)?) {

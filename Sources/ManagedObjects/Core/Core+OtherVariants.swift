@@ -43,6 +43,7 @@ extension Core {
     facts.varying = VaryRule.varying(of: facts.head, to: job.key.fields, secrets: secrets)
     if lease.count <= policy.limitBodyInMemoryBytes, mayStore(facts.head, job.key), let data = try? lease.data() {
       put(data, facts, job.key, in: backend)
+      invalidate(job.key, ifRecalledSince: job.recallNumber)
     }
     return answer(job, StoredAnswer(key: named.0, lease: lease), facts, .revalidated)
   }

@@ -11,6 +11,8 @@ extension Core {
     let key: HandlerKey
     let request: LoadRequest
     let location: URLRule.Location
+    /// `CoreState.recalls` when it was asked.
+    let recallNumber: UInt64
     /// Why it has to be loaded.
     var reason = AnswerReason.absent
     var method: String { request.method }
@@ -29,7 +31,8 @@ extension Core {
       fields.removeAll(named: named)
       var request = request
       request.fields = fields
-      return ResponseJob(key: key.with(fields), request: request, location: location, reason: reason)
+      return ResponseJob(
+        key: key.with(fields), request: request, location: location, recallNumber: recallNumber, reason: reason)
     }
   }
 
@@ -98,7 +101,9 @@ extension Core {
     var sent = request
     sent.location = location.text
     do throws(ObjectError) {
-      return .success(ResponseJob(key: try handlerKey(asked), request: sent, location: location))
+      let key = try handlerKey(asked)
+      return .success(
+        ResponseJob(key: key, request: sent, location: location, recallNumber: read { $0.recalls[key.id] }))
     } catch {
       return .failure(error)
     }
@@ -191,7 +196,8 @@ extension Core {
   ) async -> Result<LoadResponse, ObjectError> {
     guard ExchangeRule.mayAnswer(job.method), job.request.body == nil else { return await work() }
     let key = ExchangeKey(
-      key: job.key, method: job.method, location: job.request.location, redirects: job.request.redirectMode)
+      key: job.key, method: job.method, location: job.request.location, redirects: job.request.redirectMode,
+      recallNumber: job.recallNumber)
     return await flights.value(for: key, cancelled: .failure(ObjectError(.left)), work)
   }
 
@@ -240,6 +246,7 @@ extension Core {
   func take(
     _ result: Exchange.Result, _ job: ResponseJob, _ base: StoredAnswer?
   ) -> Result<LoadResponse, ObjectError> {
+    invalidate(by: result, job)
     switch result.outcome {
     case .notModified(let head): return .success(renewed(job, base, head, result))
     case .body(let head, let body):
@@ -253,8 +260,6 @@ extension Core {
       if let base, let occasion = StaleRule.Occasion(error), mayBridge(base, occasion, job) {
         return .success(answer(job, base, base.facts, .staleError))
       }
-      // It may have done what it was to do, though its answer was cut.
-      if let head = error.head { invalidate(by: head, job) }
       return .failure(error)
     }
   }
@@ -284,12 +289,12 @@ extension Core {
       do { try backend.update(entry, facts: facts) } catch { cacheFailed(job.key.id, ObjectError(cacheFault: error)) }
     }
     forgetError(job.key, in: backend)
+    invalidate(job.key, ifRecalledSince: job.recallNumber)
   }
 
   private func taken(
     _ head: LoadHead, _ body: ReceivedBody, _ job: ResponseJob, _ base: StoredAnswer?, _ result: Exchange.Result
   ) -> Result<LoadResponse, ObjectError> {
-    invalidate(by: head, job)
     if job.method == "HEAD", let base { takeHead(head, job, base, result.times) }
     let kept: Loaded.Body
     do throws(ObjectError) { kept = try keep(head, body, job, result.times) } catch { return .failure(error) }
@@ -316,22 +321,6 @@ extension Core {
     }
   }
 
-  /// For whoever has these credentials, and for everybody. What other credentials have is theirs, as in a cache of their
-  /// own, which would not have seen the request.
-  private func invalidate(by head: LoadHead, _ job: ResponseJob) {
-    for location in ExchangeRule.invalidated(by: head, method: job.method, location: job.location) {
-      let key = HandlerKey(
-        id: ObjectID(location.key, kind: .url), scope: job.key.scope, fields: job.key.fields, mode: .standard,
-        freshness: job.key.freshness, limitBytes: nil)
-      invalidateInMemory(key.id)
-      guard let backend else { continue }
-      do { try invalidate(key, everybodys: true, in: backend) } catch {
-        cacheFailed(key.id, ObjectError(cacheFault: error))
-      }
-      invalidateInMemory(key.id)
-    }
-  }
-
   /// Stores it where that is allowed; the answer is given whatever happens here.
   private func keep(
     _ head: LoadHead, _ body: ReceivedBody, _ job: ResponseJob, _ times: LoadTimes
@@ -345,19 +334,15 @@ extension Core {
       if let backend, let kind { put(data, facts, job.key, kind, in: backend) }
       kept = .memory(data)
     }
-    if let backend, kind == .good {
-      forgetError(job.key, in: backend)
-      memory.supersede(job.key.id, scope: job.key.scope, by: facts)
-    }
+    if kind == .good || isSuccess(head, job) { _ = succeeded(by: facts, job.key, isStored: kind == .good) }
+    // What an unsafe method makes stale is older than its own answer.
+    if ExchangeRule.isSafe(job.method) { invalidate(job.key, ifRecalledSince: job.recallNumber) }
     return kept
   }
 
-  /// A success says that the error is over.
-  func forgetError(_ key: HandlerKey, in backend: any CacheBackend) {
-    guard key.freshness == .http, key.mode != .noStore, backend.mayHold(.error) else { return }
-    do { try backend.remove(entryKey(key, in: backend, nil, .error)) } catch {
-      cacheFailed(key.id, ObjectError(cacheFault: error))
-    }
+  /// Whether it says what is there, whatever was there before.
+  private func isSuccess(_ head: LoadHead, _ job: ResponseJob) -> Bool {
+    job.method == "GET" && job.request.body == nil && (200..<300).contains(head.status) && head.status != 206
   }
 }
 

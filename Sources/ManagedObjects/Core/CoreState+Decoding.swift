@@ -22,7 +22,7 @@ extension CoreState {
   ) {
     // What came over the wire was stopped at the limit; what a 304 speaks of was not.
     if let refusal = record.key.refusal(ofBytes: body.count) { return fail(record, refusal, now, &work) }
-    record.load.body = body
+    record.load.body = isRecalled(record) ? body.unkept : body
     report(
       .loadFinished(record.key.id, body.loaded.source, bytes: body.count, timings: record.load.timings), &work)
     advance(record, .stored, now, &work)

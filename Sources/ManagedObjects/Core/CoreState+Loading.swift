@@ -12,6 +12,7 @@ extension CoreState {
 
   /// Where there is no backend, and nothing in memory to ask the server about, it is known that there is nothing.
   mutating func lookUp(_ record: HandlerRecord, _ now: Moment, _ work: inout Few<Work>) {
+    record.load.recallNumber = recalls[record.key.id]
     if settings.hasBackend || record.mayHaveBase {
       work.append(.lookUp(record.id, record.key))
     } else {
@@ -152,8 +153,8 @@ extension CoreState {
       .attempt(
         AttemptJob(
           handler: record.id, number: record.load.attempts, key: record.key, request: request,
-          isConditional: !conditions.isEmpty, output: record.output, reason: record.load.reason, ticket: ticket,
-          face: record.handler)))
+          isConditional: !conditions.isEmpty, output: record.output, reason: record.load.reason,
+          recallNumber: record.load.recallNumber, ticket: ticket, face: record.handler)))
   }
 
   /// - Parameter shown: what the handler shows now.
@@ -230,6 +231,7 @@ extension CoreState {
     _ work: inout Few<Work>
   ) -> Bool {
     guard let wallNow, let base = record.load.base, let lease = base.lease, let occasion = StaleRule.Occasion(error),
+      !isRecalled(record),
       StaleRule.mayBridge(base.facts, occasion, mode: record.key.mode, freshness: record.key.freshness, now: wallNow)
     else { return false }
     let loaded = Loaded(id: record.key.id, head: base.facts.head, source: .stale, body: .lease(lease))
@@ -276,7 +278,7 @@ extension CoreState {
       return delay <= .zero
     case .giveUp(let final):
       if fallsBack(record, after: error, now, wallNow, &work) { return false }
-      failures.remember(final, for: record.failureKey, at: now)
+      if !isRecalled(record) { failures.remember(final, for: record.failureKey, at: now) }
       fail(record, final, now, &work)
       return false
     }

@@ -34,6 +34,8 @@ struct CoreState: Sendable {
   var transfers: TransferQueue<HandlerID>
   var failures: FailureMemory<FailureKey>
   var suspects: SuspectMemory<FailureKey>
+  /// What was made stale, so that what was on its way meanwhile is neither joined nor kept as fresh.
+  var recalls = RecallNumbers<ObjectID>()
   var statistics = ManagerStatistics()
   var reportsEvents = false
   var isClosed = false
@@ -75,7 +77,7 @@ struct CoreState: Sendable {
     _ key: HandlerKey, _ joiner: Joiner, now: Moment
   ) -> (record: HandlerRecord, work: Few<Work>)? {
     guard !isClosed else { return nil }
-    let known = byKey[key]
+    let known = handlerToJoin(key)
     if known != nil { statistics.joins += 1 }
     let record = known.flatMap { $0.serves(joiner.wish) ? $0 : nil } ?? makeHandler(key)
     record.add(joiner)
@@ -86,6 +88,14 @@ struct CoreState: Sendable {
     enterLive(record, joiner.whenFull, now, &work)
     armSweep(&work)
     return (record, work)
+  }
+
+  /// nil: there is none, or it began before its object was made stale, and may bring what it was then.
+  func handlerToJoin(_ key: HandlerKey) -> HandlerRecord? { byKey[key].flatMap { isRecalled($0) ? nil : $0 } }
+
+  /// Whether its object was made stale since it began.
+  func isRecalled(_ record: HandlerRecord) -> Bool {
+    record.begun.map { recalls[record.key.id] != $0.recallNumber } ?? false
   }
 
   mutating func makeID() -> HandlerID {
@@ -321,7 +331,9 @@ extension HandlerRecord {
 
   var storeJob: StoreJob? {
     load.received.map { received in
-      StoreJob(handler: id, key: key, received: received, times: load.times, base: load.base, reason: load.reason)
+      StoreJob(
+        handler: id, key: key, received: received, times: load.times, base: load.base, reason: load.reason,
+        recallNumber: load.recallNumber)
     }
   }
 

@@ -103,7 +103,7 @@ final class LoadedBody: Sendable {
   let reason: AnswerReason
   /// `ReuseRule.Decision.freshUntil`; nil: not judged.
   let freshUntil: WallTime?
-  /// `MemoryCache.recallCount` before it was looked up; nil: it came from the network.
+  /// `MemoryCache.recallCount` before it was looked up, or when it came.
   let recallCount: UInt32?
 
   init(
@@ -118,6 +118,12 @@ final class LoadedBody: Sendable {
     self.reason = reason
     self.freshUntil = freshUntil
     self.recallCount = recallCount
+  }
+
+  /// The same, for those who wait for it and nobody else.
+  var unkept: LoadedBody {
+    LoadedBody(
+      loaded: loaded, facts: facts, mayKeep: false, hasBytes: hasBytes, lostCount: lostCount, reason: reason)
   }
 
   /// It is stale, and a load in the background asks for a newer one.
@@ -243,6 +249,8 @@ final class LoadRecord: @unchecked Sendable {
   var base: StoredBase?
   /// Why it has to be loaded.
   var reason = AnswerReason.absent
+  /// `CoreState.recalls` of its id when it began to look for it.
+  var recallNumber: UInt64 = 0
   /// Made by the first failure.
   var retry: RetryRule?
   var loadingSince: Moment?

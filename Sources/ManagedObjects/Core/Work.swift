@@ -48,13 +48,15 @@ final class AttemptJob: Sendable {
   let output: OutputTarget?
   /// Why it has to be loaded.
   let reason: AnswerReason
+  /// `CoreState.recalls` when the handler began.
+  let recallNumber: UInt64
   let ticket: AttemptTicket
   /// Shows how far it is.
   let face: Handler
 
   init(
     handler: HandlerID, number: Int, key: HandlerKey, request: LoadRequest, isConditional: Bool, output: OutputTarget?,
-    reason: AnswerReason, ticket: AttemptTicket, face: Handler
+    reason: AnswerReason, recallNumber: UInt64, ticket: AttemptTicket, face: Handler
   ) {
     self.handler = handler
     self.number = number
@@ -63,6 +65,7 @@ final class AttemptJob: Sendable {
     self.isConditional = isConditional
     self.output = output
     self.reason = reason
+    self.recallNumber = recallNumber
     self.ticket = ticket
     self.face = face
   }
@@ -76,9 +79,12 @@ final class StoreJob: Sendable {
   let base: StoredBase?
   /// Why it had to be loaded.
   let reason: AnswerReason
+  /// `CoreState.recalls` when the handler began.
+  let recallNumber: UInt64
 
   init(
-    handler: HandlerID, key: HandlerKey, received: Received, times: LoadTimes, base: StoredBase?, reason: AnswerReason
+    handler: HandlerID, key: HandlerKey, received: Received, times: LoadTimes, base: StoredBase?, reason: AnswerReason,
+    recallNumber: UInt64
   ) {
     self.handler = handler
     self.key = key
@@ -86,6 +92,7 @@ final class StoreJob: Sendable {
     self.times = times
     self.base = base
     self.reason = reason
+    self.recallNumber = recallNumber
   }
 }
 

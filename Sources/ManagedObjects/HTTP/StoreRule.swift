@@ -27,6 +27,11 @@ package enum StoreRule {
       && isStorable(head, requestFields)
   }
 
+  /// The caller wants no cache to know of it, so what is stored stays as it is too.
+  package static func passesByCaches(_ requestFields: HeaderFields, freshness: Freshness, mode: CacheMode) -> Bool {
+    mode == .noStore || freshness == .http && CacheControl(requestFields).noStore
+  }
+
   /// Why it was loaded. Where there was nothing, and there will be nothing the next time either, no-store is why.
   package static func reason(
     _ why: AnswerReason, head: LoadHead, requestFields: HeaderFields, freshness: Freshness

@@ -169,6 +169,10 @@ final class CurlLoad: TransferReceiver, StoppableLoad {
       target.head(hop.answer(head))
       if !target.isWanted { stop() }
     case .to(let next):
+      let method = hop.request.method
+      if !ExchangeRule.isSafe(method) {
+        target.redirected(by: RedirectHop(location: hop.location, method: method, head: head, next: next))
+      }
       let leads = RedirectRule.lifetime(head, now: SystemTime().wallNow)
       let turn = Turn(next, lifetime: [hop.lifetime, leads].compactMap(\.self).min())
       state.withLock { $0.turn = turn }

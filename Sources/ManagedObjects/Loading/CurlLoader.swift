@@ -50,6 +50,7 @@ protocol CurlLoadTarget: AnyObject, Sendable {
   var isWanted: Bool { get }
   func whenNotFull(_ call: @escaping @Sendable () -> Void)
   func interim(_ head: LoadHead)
+  func redirected(by hop: RedirectHop)
   func head(_ head: LoadHead)
   func take(_ bytes: RawSpan) -> LoadSink.Appetite
   func finish(_ timings: LoadTimings?)

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 final class LoadAttempt: SinkListener {
   struct Listener: Sendable {
     var interim: @Sendable (LoadHead) -> Void = { _ in }
+    var redirected: @Sendable (RedirectHop) -> Void = { _ in }
     var progress: @Sendable (LoadProgress) -> Void
     /// With what the load took, where it is no failure and the loader measures.
     var end: @Sendable (LoadOutcome, LoadTimings?) -> Void
@@ -163,6 +164,8 @@ final class LoadAttempt: SinkListener {
   // MARK: What the sink hears
 
   func interimCame(_ head: LoadHead) { listener.interim(head) }
+
+  func redirected(by hop: RedirectHop) { listener.redirected(hop) }
 
   func bytesCame(_ progress: LoadProgress) { listener.progress(progress) }
 

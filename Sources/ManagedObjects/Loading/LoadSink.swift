@@ -52,6 +52,9 @@ public final class LoadSink: Sendable {
     listener?.interimCame(head)
   }
 
+  /// The answer to an unsafe method sends it on.
+  func redirected(by hop: RedirectHop) { state.withLock { $0.listener }?.redirected(by: hop) }
+
   /// The final response's head.
   public func head(_ head: LoadHead) {
     let listener = use { intake throws(ObjectError) in try intake.take(head) }
@@ -160,9 +163,21 @@ public final class LoadSink: Sendable {
   }
 }
 
+/// A redirect that was followed: what was asked of whom, the answer, and what is asked next.
+struct RedirectHop: Sendable {
+  let location: URLRule.Location
+  let method: String
+  let head: LoadHead
+  let next: LoadRequest
+
+  /// nil: its URL cannot be read, so nobody is asked.
+  var target: URLRule.Location? { try? URLRule.parse(next.location).get() }
+}
+
 /// The manager's side of a load; called on the loader's thread, the end also on the I/O pool.
 protocol SinkListener: AnyObject, Sendable {
   func interimCame(_ head: LoadHead)
+  func redirected(by hop: RedirectHop)
   func headCame(_ head: LoadHead, to sink: LoadSink)
   func bytesCame(_ progress: LoadProgress)
   /// Once, and last.
@@ -184,6 +199,7 @@ private final class EndListener: SinkListener {
   init(_ end: @escaping @Sendable (Result<(LoadHead, Data), ObjectError>) -> Void) { self.end = end }
 
   func interimCame(_ head: LoadHead) {}
+  func redirected(by hop: RedirectHop) {}
   func headCame(_ head: LoadHead, to sink: LoadSink) {}
   func bytesCame(_ progress: LoadProgress) {}
 

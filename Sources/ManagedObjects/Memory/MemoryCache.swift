@@ -42,8 +42,8 @@ package final class MemoryCache: Sendable {
   ///
   /// - Parameters:
   ///   - cost: of the object, in bytes; 0 or less counts as 1.
-  ///   - count: the recalls when its bytes were looked up: where there were more since, or a newer object is here, nothing
-  ///     happens. nil: the bytes came from the network just now.
+  ///   - count: the recalls when its bytes were looked up, or came: where there were more since, or a newer object is
+  ///     here, nothing happens. nil: it is kept in any case.
   /// - Returns: false when it costs over a quarter of the limit. It is not kept then, and what was there is gone all the
   ///   same; while somebody uses it, it is found.
   @discardableResult
@@ -64,9 +64,14 @@ package final class MemoryCache: Sendable {
     }
   }
 
-  /// A newer body of this object is stored: objects made of others are asked about before they are used again.
-  func supersede(_ id: ObjectID, scope: String, by facts: EntryFacts) {
-    change { contents, leftovers in contents.supersede(id, scope, by: facts, &leftovers) }
+  /// A newer body of this object came: objects made of others are asked about before they are used again.
+  /// - Returns: `recallCount`, for the object that is made of it.
+  @discardableResult
+  func supersede(_ id: ObjectID, scope: String, by facts: EntryFacts) -> UInt32 {
+    change { contents, leftovers in
+      contents.supersede(id, scope, by: facts, &leftovers)
+      return contents.recallCount(of: id)
+    }
   }
 
   /// Whether another answer is kept now than when these facts were found; nil: than when nothing was.

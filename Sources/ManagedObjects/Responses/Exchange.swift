@@ -13,6 +13,8 @@ struct ExchangeKey: Hashable, Sendable {
   let method: String
   let location: String
   let redirects: RedirectMode
+  /// `CoreState.recalls` of its id: who asks after it was made stale does not share what was asked before.
+  let recallNumber: UInt64
 }
 
 /// One HTTP exchange for the response face: waits for its slot, loads once, ends once. Never tries again by itself.
@@ -20,6 +22,8 @@ final class Exchange: SlotTaker {
   struct Result: Sendable {
     var outcome: LoadOutcome
     var interim: [LoadHead] = []
+    /// Redirects of an unsafe method.
+    var hops: [RedirectHop] = []
     var times: LoadTimes
   }
 
@@ -27,6 +31,7 @@ final class Exchange: SlotTaker {
     var id: HandlerID?
     var attempt: LoadAttempt?
     var interim: [LoadHead] = []
+    var hops: [RedirectHop] = []
     var requestTime: WallTime?
     var isOver = false
     var continuation: CheckedContinuation<Result, Never>?
@@ -79,7 +84,8 @@ final class Exchange: SlotTaker {
     let attempt = LoadAttempt(
       loaders: core.loaders, interceptors: core.interceptors, plan: plan, number: 1,
       LoadAttempt.Listener(
-        interim: { [self] head in state.withLock { $0.interim.append(head) } }, progress: { _ in },
+        interim: { [self] head in state.withLock { $0.interim.append(head) } },
+        redirected: { [self] hop in state.withLock { $0.hops.append(hop) } }, progress: { _ in },
         end: { [self] outcome, _ in end(outcome) }))
     let isWanted = state.withLock { state in
       if state.isOver { return false }
@@ -106,7 +112,7 @@ final class Exchange: SlotTaker {
     if let id = old.id { core.step { $0.leave(exchange: id, isCalledOff: isCalledOff, now: core.time.now) } }
     continuation.resume(
       returning: Result(
-        outcome: outcome, interim: old.interim,
+        outcome: outcome, interim: old.interim, hops: old.hops,
         times: LoadTimes(request: old.requestTime ?? now, response: now)))
     return old.attempt
   }

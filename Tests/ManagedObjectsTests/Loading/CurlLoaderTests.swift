@@ -325,6 +325,7 @@ final class RecordingTarget: CurlLoadTarget {
   }
 
   var isWanted: Bool { wants(record.value) }
+  func redirected(by hop: RedirectHop) {}
 
   func whenNotFull(_ call: @escaping @Sendable () -> Void) { record.update { $0.waiter = call } }
 

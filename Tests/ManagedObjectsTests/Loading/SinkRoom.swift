@@ -28,6 +28,7 @@ struct SinkRoom {
     }
 
     func interimCame(_ head: LoadHead) {}
+    func redirected(by hop: RedirectHop) {}
     func headCame(_ head: LoadHead, to sink: LoadSink) { heads.append(head) }
     func bytesCame(_ progress: LoadProgress) { self.progress.append(progress) }
     func ended(_ outcome: LoadOutcome, _ timings: LoadTimings?, from sink: LoadSink) { outcomes.append(outcome) }
