@@ -54,27 +54,38 @@ extension Core {
     guard let names = VaryRule.names(of: head, to: key.fields), !names.isEmpty else {
       return try backend.begin(base, expectedBytes: expectedBytes)
     }
+    let seat = variantDesk.enter(base)
     let known = try backend.lookUp(base).flatMap { VariantIndex($0.facts) }
-    let index = known ?? VariantIndex(generation: .random(in: .min ... .max))
+    let index = VariantIndex(generation: seat.generation(stored: known?.generation))
     let entry = entry(names, of: index, at: base, key)
     let writer = try backend.begin(entry, expectedBytes: expectedBytes)
     return EntryWriter(
       VariantWriter(writer) { [self] facts in
-        var new = index
-        new.note(names, entry.variant, tag: facts.head.fields["ETag"])
-        // The answer is stored and good, whatever becomes of the way to it.
-        do { if new != known { try Self.write(new, isNew: known == nil, at: base, in: backend) } } catch {
-          cacheFailed(key.id, ObjectError(cacheFault: error))
+        seat.inTurn { [self] in
+          // The answer is stored and good, whatever becomes of the way to it.
+          do {
+            try note(names, entry, tag: facts.head.fields["ETag"], index.generation, seat, at: base, in: backend)
+          } catch { cacheFailed(key.id, ObjectError(cacheFault: error)) }
         }
       })
   }
 
-  private static func write(
-    _ index: VariantIndex, isNew: Bool, at base: EntryKey, in backend: any CacheBackend
+  /// In the index as it is by now. Where it is another one, or was removed, this answer is out of reach.
+  private func note(
+    _ names: [String], _ entry: EntryKey, tag: String?, _ generation: UInt64, _ seat: VariantSeat, at base: EntryKey,
+    in backend: any CacheBackend
   ) throws {
-    guard isNew else { return try backend.update(base, facts: index.facts) }
-    var writer = try backend.begin(base, expectedBytes: 0)
-    _ = try writer.commit(index.facts)
+    if let known = try backend.lookUp(base).flatMap({ VariantIndex($0.facts) }) {
+      guard known.generation == generation else { return }
+      var new = known
+      new.note(names, entry.variant, tag: tag)
+      if new != known { try backend.update(base, facts: new.facts) }
+    } else if seat.mayMakeIndex(of: generation) {
+      var new = VariantIndex(generation: generation)
+      new.note(names, entry.variant, tag: tag)
+      var writer = try backend.begin(base, expectedBytes: 0)
+      _ = try writer.commit(new.facts)
+    }
   }
 
   /// Also where it is too damaged to be found.
@@ -136,38 +147,4 @@ extension Core {
 
   /// For digests that are stored.
   var storedSecret: [UInt8] { backend.map { secret(of: $0) } ?? processSecret }
-}
-
-/// Writes an answer that varies: the answer first, then the index that leads to it.
-private final class VariantWriter: EntryWriting {
-  private let answer: Lock<EntryWriter?>
-  private let note: @Sendable (EntryFacts) -> Void
-
-  init(_ answer: consuming sending EntryWriter, note: @escaping @Sendable (EntryFacts) -> Void) {
-    self.answer = Lock(answer)
-    self.note = note
-  }
-
-  func append(_ bytes: RawSpan) throws { try use { writer in try writer.append(bytes) } }
-
-  func commit(_ facts: EntryFacts) throws -> any EntryLease {
-    let lease = try use { writer in try writer.commit(facts) }
-    note(facts)
-    return lease
-  }
-
-  func abort() { answer.withLock { $0 = nil } }
-  func salvage() throws -> Data { try use { writer in try writer.salvage() } }
-
-  /// Out of the lock while it works; called by one thread at a time.
-  private func use<Value>(_ work: (inout EntryWriter) throws -> Value) throws -> Value {
-    var taken: EntryWriter?
-    answer.withLock { swap(&taken, &$0) }
-    guard var writer = taken.take() else { throw ObjectError(.cacheBroken, "The writer has ended.") }
-    let result: Result<Value, any Error>
-    do { result = .success(try work(&writer)) } catch { result = .failure(error) }
-    taken = consume writer
-    answer.withLock { swap(&taken, &$0) }
-    return try result.get()
-  }
 }

@@ -19,6 +19,7 @@ final class Core: Sendable {
   /// For digests that need not be found again by another process.
   let processSecret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
   let decodeWatch = Lock(DecodeWatch())
+  let variantDesk = VariantDesk()
   let backendSecret = Lock<[UInt8]?>(nil)
   /// Apart from the state: a hit waits for nobody who coordinates loads.
   let hits = Lock(MemoryHits())

@@ -208,6 +208,37 @@ struct StoredAnswerTests {
     #expect(try await object.count == body.count)
   }
 
+  @Test(arguments: [false, true]) func `of large variants that come at once each is found again`(
+    hasIndex: Bool
+  ) async throws {
+    var policy = Policy()
+    policy.limitBodyInMemoryBytes = 4
+    let manager = manager(policy)
+    func request(_ language: String) -> ObjectRequest {
+      var request = ObjectRequest("mem:a")
+      request.fields["Accept-Language"] = language
+      return request
+    }
+    let fields: HeaderFields = ["Cache-Control": "max-age=60", "Vary": "Accept-Language", "Content-Length": "8"]
+    if hasIndex { _ = try await ask(manager, request("en"), answer: "englisch", fields) }
+    let starts = loader.starts
+    let languages = ["de", "fr", "it"]
+    let users = languages.map { language in
+      let user = RecordingUser.text()
+      manager.manage(user, for: request(language))
+      return user
+    }
+    try await loader.waitForStarts(starts + 3)
+    let numbers = starts..<(starts + 3)
+    for number in numbers { loader.head(.number(number), LoadHead(fields: fields)) }
+    for number in numbers { loader.append(.number(number), Array("ein Text".utf8)) }
+    for number in numbers { loader.finish(.number(number)) }
+    for user in users { _ = try await user.ending() }
+    await manager.settle()
+    manager.removeAllFromMemory()
+    for language in languages + (hasIndex ? ["en"] : []) { #expect(try await manager.contains(request(language))) }
+  }
+
   @Test func `removing an object forgets that its load failed`() async throws {
     let manager = manager()
     let request = ObjectRequest("mem:a", oid: "x")
