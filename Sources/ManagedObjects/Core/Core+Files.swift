@@ -173,7 +173,7 @@ extension Core {
     case .pending(let entry):
       do throws(ObjectError) { kept = try commit(entry, facts, job.key) } catch { return .failure(error) }
     }
-    let recallCount = succeeded(by: facts, job.key, isStored: mayStore)
+    let recallCount = succeeded(by: facts, job.key, isStored: mayStore, job.reason)
     invalidate(job.key, ifRecalledSince: job.recallNumber)
     let loaded = Loaded(id: job.key.id, head: head, source: .network, body: kept)
     let reason = StoreRule.reason(
@@ -196,7 +196,7 @@ extension Core {
     case .pending(let entry): body = try commit(entry, facts, key)
     }
     let mayStore = mayStore(head, key)
-    let recallCount = succeeded(by: facts, key, isStored: mayStore)
+    let recallCount = succeeded(by: facts, key, isStored: mayStore, job.reason)
     return LoadedBody(
       loaded: Loaded(id: key.id, head: head, source: .network, body: body), facts: facts, mayKeep: mayStore,
       hasBytes: true,

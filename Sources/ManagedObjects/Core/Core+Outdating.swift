@@ -32,14 +32,15 @@ extension Core {
 
   /// A success came from the server, and is stored where it may be: what is older is not given as fresh any more, nor is an
   /// error.
+  /// - Parameter reason: why it was loaded.
   /// - Returns: `MemoryCache.recallCount`, for the object that is made of it.
-  func succeeded(by facts: EntryFacts, _ key: HandlerKey, isStored: Bool) -> UInt32 {
+  func succeeded(by facts: EntryFacts, _ key: HandlerKey, isStored: Bool, _ reason: AnswerReason) -> UInt32 {
     if !isStored, StoreRule.passesByCaches(key.fields, freshness: key.freshness, mode: key.mode) {
       return memory.recallCount(of: key.id)
     }
     if let backend {
       forgetError(key, in: backend)
-      if !isStored { outdate(key, in: backend) }
+      if !isStored, reason != .absent { outdate(key, in: backend) }
     }
     return memory.supersede(key.id, scope: key.scope, by: facts)
   }

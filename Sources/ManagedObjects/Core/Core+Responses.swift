@@ -334,7 +334,7 @@ extension Core {
       if let backend, let kind { put(data, facts, job.key, kind, in: backend) }
       kept = .memory(data)
     }
-    if kind == .good || isSuccess(head, job) { _ = succeeded(by: facts, job.key, isStored: kind == .good) }
+    if kind == .good || isSuccess(head, job) { _ = succeeded(by: facts, job.key, isStored: kind == .good, job.reason) }
     // What an unsafe method makes stale is older than its own answer.
     if ExchangeRule.isSafe(job.method) { invalidate(job.key, ifRecalledSince: job.recallNumber) }
     return kept

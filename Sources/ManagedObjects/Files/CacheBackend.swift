@@ -71,7 +71,8 @@ public protocol EntryLease: AnyObject, Sendable {
   func lendPath() throws -> String?
 }
 
-/// What a backend brings to write one entry. Called by one thread at a time; exactly one of commit and abort is called.
+/// What a backend brings to write one entry. Called by one thread at a time. A commit that returns is the last call, else
+/// abort is, also after a commit that threw.
 public protocol EntryWriting: AnyObject, Sendable {
   func append(_ bytes: RawSpan) throws
   /// Makes the entry visible, replacing one of the same key.
