@@ -35,13 +35,15 @@ package enum ExchangeRule {
     secrets: VaryRule.Secrets? = nil
   ) -> Plan {
     let asked = CacheControl(request)
-    if asked.noStore { return .ask(base: nil, conditions: [:], .noStore) }
-    let mode = asked.onlyIfCached && mode == .standard ? .onlyIfCached : mode
+    let given = mode
+    let mode = asked.onlyIfCached ? .onlyIfCached : given
+    if asked.noStore { return nothing(.noStore, mode) }
     guard let newest = newest(stored) else { return nothing(missing, mode) }
     // fetch() gives whatever is stored; the directive, what may be used by itself.
     let isDirective = asked.onlyIfCached
     let decision = ReuseRule.decide(
-      stored[newest], fields: request, mode: isDirective ? .standard : mode, freshness: freshness, now: now,
+      stored[newest], fields: request, mode: isDirective && given == .onlyIfCached ? .standard : given,
+      freshness: freshness, now: now,
       secrets: secrets)
     switch decision.verdict {
     case .fresh: return .serve(newest, decision.reason)

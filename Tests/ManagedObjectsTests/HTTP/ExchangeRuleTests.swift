@@ -61,6 +61,16 @@ struct ExchangeRuleTests {
     #expect(plan([facts(tagged)], ["Cache-Control": "only-if-cached"], after: 1) == .serve(0, .fresh))
     #expect(plan([facts(tagged)], mode: .onlyIfCached, after: 11) == .serve(0, .staleAllowed))
     #expect(plan([], mode: .onlyIfCached, after: 0) == .gatewayTimeout(.absent))
+    let asked: HeaderFields = ["Cache-Control": "only-if-cached"]
+    #expect(plan([], asked, mode: .forceCache, after: 0) == .gatewayTimeout(.absent))
+    #expect(plan([facts(tagged)], asked, mode: .forceCache, after: 11) == .serve(0, .staleAllowed))
+    for mode in [CacheMode.reload, .noStore, .noCache] {
+      guard case .gatewayTimeout = plan([facts(tagged)], asked, mode: mode, after: 1) else {
+        Issue.record("\(mode) asks the server")
+        continue
+      }
+    }
+    #expect(plan([], ["Cache-Control": "only-if-cached, no-store"], after: 0) == .gatewayTimeout(.noStore))
   }
 
   @Test func `a request that says no-store looks at nothing`() {
