@@ -52,18 +52,24 @@ final class Exchange: SlotTaker {
 
   /// To be called once. A cancelled task ends it with `.left`.
   nonisolated(nonsending) func result(host: String) async -> Result {
-    let deadline = core.policy.timeout.map { timeout in
-      core.later(timeout) { [self] _ in stop(ObjectError(timeout: timeout)) }
-    }
-    defer { deadline?.cancel() }
+    let deadline = Lock<ScheduledWork?>(nil)
+    defer { deadline.withLock { $0 }?.cancel() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         state.withLock { $0.continuation = continuation }
         enter(host)
+        deadline.withLock { $0 = self.deadline() }
         if Task.isCancelled { cancel(.left) }
       }
     } onCancel: {
       cancel(.left)
+    }
+  }
+
+  /// Set once there is somebody to be told.
+  private func deadline() -> ScheduledWork? {
+    core.policy.timeout.map { timeout in
+      core.later(timeout) { [self] _ in stop(ObjectError(timeout: timeout)) }
     }
   }
 
