@@ -165,15 +165,20 @@ extension Core {
     invalidateInMemory(key.id)
   }
 
-  /// What is in memory is asked about before it is used again, and what failed lately is asked for. Nobody joins what is
-  /// on its way, which may be from before.
+  /// What is in memory is asked about before it is used again, and what failed lately is asked for.
   func invalidateInMemory(_ id: ObjectID) {
-    step { state in
-      state.recalls.note(id)
-      return Few()
-    }
+    noteRecall(of: id)
     memory.invalidate(id)
     forgetFailures { $0.id == id }
+  }
+
+  /// Nobody joins what is on its way, and what it brings is asked about before it is used again.
+  /// - Parameter id: nil: of all.
+  private func noteRecall(of id: ObjectID?) {
+    step { state in
+      if let id { state.recalls.note(id) } else { state.recalls.noteAll() }
+      return Few()
+    }
   }
 
   nonisolated(nonsending) func remove(_ request: ObjectRequest) async throws(ObjectError) {
@@ -187,25 +192,30 @@ extension Core {
   }
 
   nonisolated(nonsending) func remove(namespace: String) async throws(ObjectError) {
+    noteRecall(of: nil)
     memory.removeAll { $0.id.namespace == namespace }
     forgetFailures { $0.id.namespace == namespace }
     guard let backend else { return }
     let judge: @Sendable (EntrySummary) -> EntryVerdict = { $0.key.id.namespace == namespace ? .remove : .keep }
     try await changing { try backend.forEach(judge) }
+    noteRecall(of: nil)
     memory.removeAll { $0.id.namespace == namespace }
   }
 
   nonisolated(nonsending) func removeAll() async throws(ObjectError) {
+    noteRecall(of: nil)
     memory.removeAll()
     forgetFailures()
     guard let backend else { return }
     try await changing { try backend.clear() }
+    noteRecall(of: nil)
     memory.removeAll()
   }
 
-  /// Memory and what failed lately must not answer for it any more.
+  /// Memory, what is on its way and what failed lately must not answer for it any more.
   private func forget(_ key: HandlerKey) {
-    memory.removeAll(of: key.id) { $0.id == key.id }
+    noteRecall(of: key.id)
+    memory.removeAll(of: key.id)
     forgetFailures { $0.id == key.id }
   }
 

@@ -6,7 +6,10 @@ extension Core {
     if job.body.loaded.source != .network, let ready = memory.find(key),
       ready.facts.generation == job.body.facts.generation
     {
-      if job.body.mayKeep { memory.replaceFacts(job.body.facts, for: key, ifNoRecallSince: job.body.recallCount) }
+      if job.body.mayKeep {
+        memory.replaceFacts(
+          job.body.facts, for: key, ifNoRecallSince: job.body.recallCount, bodyFrom: job.body.bodyTime)
+      }
       return decoded(job, .success(DecodedObject(box: ready.box, cost: nil)))
     }
     guard job.body.hasBytes else { return decoded(job, .failure(Self.gone)) }
@@ -59,7 +62,8 @@ extension Core {
     guard job.body.mayKeep, let cost = object.cost else { return }
     let ready = ReadyObject(
       box: object.box, facts: job.body.facts, count: job.body.loaded.count, freshUntil: job.body.freshUntil)
-    memory.insert(ready, for: key, cost: cost, ifNoRecallSince: job.body.recallCount)
+    memory.insert(
+      ready, for: key, cost: cost, ifNoRecallSince: job.body.recallCount, bodyFrom: job.body.bodyTime)
   }
 
   private func decoded(_ job: DecodeJob, _ result: Result<DecodedObject, ObjectError>, decodes: Int = 0) {

@@ -67,14 +67,14 @@ extension Core {
   }
 
   /// An answer that is no success, kept beside a good one for as long as the server says.
-  func storeFailure(_ head: LoadHead, _ body: Data, _ job: AttemptJob) {
+  func storeFailure(_ head: LoadHead, _ body: Data, _ job: AttemptJob, _ times: LoadTimes) {
     // What is tried again is no answer yet.
     guard let backend, !RetryRule.isRetried(status: head.status),
       StoreRule.mayStoreFailure(
-        head: head, requestFields: job.key.fields, freshness: job.key.freshness, mode: job.key.mode, now: time.wallNow)
+        head: head, requestFields: job.key.fields, freshness: job.key.freshness, mode: job.key.mode,
+        now: times.response)
     else { return }
-    let now = time.wallNow
-    let facts = facts(head, job.key, LoadTimes(request: now, response: now))
+    let facts = facts(head, job.key, times)
     filePool.run { [self] in
       put(body, facts, job.key, .error, in: backend)
       invalidate(job.key, ifRecalledSince: job.recallNumber)
@@ -93,7 +93,9 @@ extension Core {
     case .stale(let conditions):
       guard key.mode != .onlyIfCached else { return .nothing(decision.reason) }
       return .base(
-        StoredBase(facts: facts, lease: lease, key: entryKey, conditions: conditions, reason: decision.reason))
+        StoredBase(
+          facts: facts, lease: lease, key: entryKey, conditions: conditions, reason: decision.reason,
+          recallCount: recallCount))
     case .unusable: return .nothing(decision.reason)
     }
   }
@@ -119,18 +121,18 @@ extension Core {
     return read { $0.suspects.isSuspect(failureKey, at: self.time.now) }
   }
 
-  /// Ready objects without bytes can be revalidated too, if all that are wanted are of one body.
+  /// Ready objects without bytes can be revalidated too, or bridge an outage, if all that are wanted are of one body.
   private func memoryBase(_ handler: HandlerID, _ key: HandlerKey, else why: AnswerReason) -> CoreState.LookUp {
+    let recallCount = memory.recallCount(of: key.id)
     let ready = wanted(by: handler).map { memory.find(MemoryKey(id: key.id, scope: key.scope, representation: $0)) }
     guard let first = ready.first ?? nil, ready.allSatisfy({ $0?.facts.generation == first.facts.generation })
     else { return .nothing(why) }
     let decision = judge(first.facts, key)
-    guard case .stale(let conditions) = decision.verdict else { return .nothing(why) }
-    guard !conditions.isEmpty else { return .nothing(decision.reason) }
+    guard case .stale(let conditions) = decision.verdict, key.mode != .onlyIfCached else { return .nothing(why) }
     return .base(
       StoredBase(
         facts: first.facts, lease: nil, key: EntryKey(key.id), conditions: conditions, count: first.count,
-        reason: decision.reason))
+        reason: decision.reason, recallCount: recallCount))
   }
 
   private func wanted(by handler: HandlerID) -> Set<Representation> {
@@ -235,7 +237,8 @@ extension Core {
     guard var writer = entry.take() else { throw ObjectError(.cacheBroken, "The body was lost on its way; ask again.") }
     do {
       let lease = try writer.commit(facts)
-      cacheWorked()
+      // A file of the caller's own says nothing about the cache.
+      if type(of: lease) != OutputFile.self { cacheWorked() }
       return .lease(lease)
     } catch {
       let fault = ObjectError(cacheFault: error)
@@ -252,7 +255,6 @@ extension Core {
     let facts = UpdateRule.updated(
       base.facts, by: head, requestTime: job.times.request, responseTime: job.times.response)
     let mayStore = mayStore(facts.head, job.key)
-    let recallCount = memory.recallCount(of: job.key.id)
     let body: Loaded.Body
     if let lease = base.lease {
       body = .lease(lease)
@@ -274,7 +276,7 @@ extension Core {
       .success(
         LoadedBody(
           loaded: loaded, facts: facts, mayKeep: mayStore, hasBytes: hasBytes, lostCount: base.count,
-          reason: .revalidated, recallCount: recallCount)))
+          reason: .revalidated, recallCount: base.recallCount, bodyTime: base.facts.responseTime)))
   }
 
   private func update(_ key: EntryKey, _ facts: EntryFacts, in backend: (any CacheBackend)?) {

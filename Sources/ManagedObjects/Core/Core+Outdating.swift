@@ -88,10 +88,21 @@ extension Core {
 
   // MARK: Errors
 
-  /// A success says that the error is over.
+  /// What is remembered of a failed load of the object, once the answer was asked for and is a success.
+  func forgetFailure(_ key: HandlerKey) {
+    step { state in
+      if state.failures.count > 0 { state.failures.forget(CoreState.FailureKey(id: key.id, scope: key.scope)) }
+      return Few()
+    }
+  }
+
+  /// A success says that the error is over: its own, and everybody's that would answer it too.
   func forgetError(_ key: HandlerKey, in backend: any CacheBackend) {
     guard key.freshness == .http, key.mode != .noStore, backend.mayHold(.error) else { return }
-    do { try backend.remove(entryKey(key, in: backend, nil, .error)) } catch {
+    do {
+      let found = try answers(to: key, .error, in: backend).all.map(\.0)
+      for entry in Set(found + [entryKey(key, in: backend, nil, .error)]) { try backend.remove(entry) }
+    } catch {
       cacheFailed(key.id, ObjectError(cacheFault: error))
     }
   }

@@ -280,10 +280,9 @@ extension Core {
   }
 
   private func renew(_ entry: EntryKey, _ facts: EntryFacts, _ job: ResponseJob) {
+    forgetFailure(job.key)
     guard mayStore(facts.head, job.key) else { return }
-    memory.updateFacts(
-      where: { $0.id == job.key.id && $0.scope == job.key.scope },
-      to: { $0.generation == facts.generation ? facts : nil })
+    memory.updateFacts(of: job.key.id, scope: job.key.scope) { $0.generation == facts.generation ? facts : nil }
     guard let backend else { return }
     if Self.mayUpdate(entry, facts.head, by: job.key) {
       do { try backend.update(entry, facts: facts) } catch { cacheFailed(job.key.id, ObjectError(cacheFault: error)) }
@@ -334,7 +333,10 @@ extension Core {
       if let backend, let kind { put(data, facts, job.key, kind, in: backend) }
       kept = .memory(data)
     }
-    if kind == .good || isSuccess(head, job) { _ = succeeded(by: facts, job.key, isStored: kind == .good, job.reason) }
+    if kind == .good || isSuccess(head, job) {
+      forgetFailure(job.key)
+      _ = succeeded(by: facts, job.key, isStored: kind == .good, job.reason)
+    }
     // What an unsafe method makes stale is older than its own answer.
     if ExchangeRule.isSafe(job.method) { invalidate(job.key, ifRecalledSince: job.recallNumber) }
     return kept

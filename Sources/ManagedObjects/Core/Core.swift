@@ -183,7 +183,7 @@ final class Core: Sendable {
   private func ended(_ job: AttemptJob, _ outcome: LoadOutcome, _ times: LoadTimes, _ timings: LoadTimings?) {
     job.ticket.letGo()
     if case .status(let head, let body) = outcome, body.isWhole, isOnlyPlace(of: job) {
-      storeFailure(head, body.bytes, job)
+      storeFailure(head, body.bytes, job, times)
     }
     var end = CoreState.AttemptEnd(outcome: outcome, times: times, timings: timings)
     do throws(ObjectError) { end.usable = try usable(outcome, job, times) } catch { end.outcome = .failure(error) }

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// The part of the core's state that has to do with transfers.
 extension CoreState {
   // MARK: Looking up
@@ -196,14 +198,18 @@ extension CoreState {
       received(record, now, &work)
     case .status(let head, let body):
       let error = ObjectError(.httpStatus, Self.message(head), head: head, bodyStart: body.shown)
-      let retryAfter =
-        [429, 503].contains(head.status) ? RetryAfterRule.delay(head.fields["Retry-After"], now: wallNow) : nil
-      attemptFailed(record, error, retryAfter: retryAfter, now, wallNow, random, &work)
+      attemptFailed(record, error, retryAfter: retryAfter(head, wallNow), now, wallNow, random, &work)
     case .failure(let error):
-      attemptFailed(record, error, retryAfter: nil, now, wallNow, random, &work)
+      // Also where the page that explains it was cut, or too long.
+      attemptFailed(
+        record, error, retryAfter: error.head.flatMap { retryAfter($0, wallNow) }, now, wallNow, random, &work)
     }
     startTransfers(now, &work)
     return work
+  }
+
+  private func retryAfter(_ head: LoadHead, _ now: WallTime) -> Duration? {
+    [429, 503].contains(head.status) ? RetryAfterRule.delay(head.fields["Retry-After"], now: now) : nil
   }
 
   static func message(_ head: LoadHead) -> String {
@@ -230,18 +236,22 @@ extension CoreState {
     _ record: HandlerRecord, after error: ObjectError, _ now: Moment, _ wallNow: WallTime?,
     _ work: inout Few<Work>
   ) -> Bool {
-    guard let wallNow, let base = record.load.base, let lease = base.lease, let occasion = StaleRule.Occasion(error),
+    guard let wallNow, let base = record.load.base, let occasion = StaleRule.Occasion(error),
       !isRecalled(record),
       StaleRule.mayBridge(base.facts, occasion, mode: record.key.mode, freshness: record.key.freshness, now: wallNow)
     else { return false }
-    let loaded = Loaded(id: record.key.id, head: base.facts.head, source: .stale, body: .lease(lease))
-    if let refusal = record.key.refusal(ofBytes: loaded.count) {
+    let kept: Loaded.Body = base.lease.map { .lease($0) } ?? .memory(Data())
+    let body = LoadedBody(
+      loaded: Loaded(id: record.key.id, head: base.facts.head, source: .stale, body: kept), facts: base.facts,
+      mayKeep: true, hasBytes: base.lease != nil, lostCount: base.count, reason: .staleError,
+      recallCount: base.recallCount)
+    if let refusal = record.key.refusal(ofBytes: body.count) {
       fail(record, refusal, now, &work)
       return true
     }
-    record.load.body = LoadedBody(loaded: loaded, facts: base.facts, mayKeep: true, hasBytes: true, reason: .staleError)
+    record.load.body = body
     record.load.timings = nil
-    report(.loadFinished(record.key.id, .stale, bytes: loaded.count, timings: nil), &work)
+    report(.loadFinished(record.key.id, .stale, bytes: body.count, timings: nil), &work)
     advance(record, .fellBack, now, &work)
     return true
   }

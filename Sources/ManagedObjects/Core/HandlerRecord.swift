@@ -88,6 +88,8 @@ struct StoredBase: Sendable {
   var count = 0
   /// Why it may not.
   var reason = AnswerReason.expired
+  /// `MemoryCache.recallCount` before it was looked up.
+  var recallCount: UInt32
 }
 
 /// Bytes that are here and good. A reference, since all who are given an object share it.
@@ -105,10 +107,13 @@ final class LoadedBody: Sendable {
   let freshUntil: WallTime?
   /// `MemoryCache.recallCount` before it was looked up, or when it came.
   let recallCount: UInt32?
+  /// When the body came, which a 304 may have confirmed long after.
+  let bodyTime: WallTime
 
   init(
     loaded: Loaded, facts: EntryFacts, mayKeep: Bool, hasBytes: Bool, lostCount: Int = 0,
-    reason: AnswerReason = .absent, freshUntil: WallTime? = nil, recallCount: UInt32? = nil
+    reason: AnswerReason = .absent, freshUntil: WallTime? = nil, recallCount: UInt32? = nil,
+    bodyTime: WallTime? = nil
   ) {
     self.loaded = loaded
     self.facts = facts
@@ -118,6 +123,7 @@ final class LoadedBody: Sendable {
     self.reason = reason
     self.freshUntil = freshUntil
     self.recallCount = recallCount
+    self.bodyTime = bodyTime ?? facts.responseTime
   }
 
   /// The same, for those who wait for it and nobody else.

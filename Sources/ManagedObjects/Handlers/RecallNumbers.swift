@@ -13,11 +13,14 @@ struct RecallNumbers<ID: Hashable & Sendable>: Sendable {
   subscript(id: ID) -> UInt64 { numbers.isEmpty ? common : numbers[id] ?? common }
 
   mutating func note(_ id: ID) {
+    if numbers.count >= Self.limitIDs { noteAll() }
     last += 1
-    if numbers.count >= Self.limitIDs {
-      numbers = [:]
-      common = last
-    }
     numbers[id] = last
+  }
+
+  mutating func noteAll() {
+    last += 1
+    numbers = [:]
+    common = last
   }
 }

@@ -44,22 +44,31 @@ package final class MemoryCache: Sendable {
   ///   - cost: of the object, in bytes; 0 or less counts as 1.
   ///   - count: the recalls when its bytes were looked up, or came: where there were more since, or a newer object is
   ///     here, nothing happens. nil: it is kept in any case.
+  ///   - time: when the bytes came; nil: when the response did, which for a 304 is later.
   /// - Returns: false when it costs over a quarter of the limit. It is not kept then, and what was there is gone all the
   ///   same; while somebody uses it, it is found.
   @discardableResult
-  package func insert(_ ready: ReadyObject, for key: MemoryKey, cost: Int, ifNoRecallSince count: UInt32? = nil) -> Bool
-  {
+  package func insert(
+    _ ready: ReadyObject, for key: MemoryKey, cost: Int, ifNoRecallSince count: UInt32? = nil,
+    bodyFrom time: WallTime? = nil
+  ) -> Bool {
     change { contents, leftovers in
-      if let count, !contents.mayKeep(ready.facts, for: key, since: count) { return false }
+      if let count,
+        !contents.mayKeep(ready.facts, for: key, since: count, bodyFrom: time ?? ready.facts.responseTime)
+      {
+        return false
+      }
       return contents.insert(ready, for: key, cost: cost, &leftovers)
     }
   }
 
   /// The same object under a newer response, after a 304. Nothing happens when there is none.
   /// - Parameter count: as for `insert`.
-  func replaceFacts(_ facts: EntryFacts, for key: MemoryKey, ifNoRecallSince count: UInt32? = nil) {
+  func replaceFacts(
+    _ facts: EntryFacts, for key: MemoryKey, ifNoRecallSince count: UInt32? = nil, bodyFrom time: WallTime? = nil
+  ) {
     change { contents, leftovers in
-      if let count, !contents.mayKeep(facts, for: key, since: count) { return }
+      if let count, !contents.mayKeep(facts, for: key, since: count, bodyFrom: time ?? facts.responseTime) { return }
       contents.replaceFacts(facts, for: key, &leftovers)
     }
   }
@@ -84,12 +93,12 @@ package final class MemoryCache: Sendable {
   /// All of this id are asked about before they are used again, and those that are being made are not kept.
   func invalidate(_ id: ObjectID) {
     change { contents, _ in contents.noteRecall(of: id) }
-    updateFacts(where: { $0.id == id }, to: { $0.invalidated })
+    updateFacts(of: id, to: { $0.invalidated })
   }
 
-  /// Changes what is known of all whose keys fit; nil: it stays.
-  func updateFacts(where fits: (MemoryKey) -> Bool, to new: (EntryFacts) -> EntryFacts?) {
-    for key in contents.withLock({ $0.keys }).filter(fits) {
+  /// Changes what is known of all objects of this id, of one scope or of all; nil: it stays.
+  func updateFacts(of id: ObjectID, scope: String? = nil, to new: (EntryFacts) -> EntryFacts?) {
+    for key in contents.withLock({ $0.keys(of: id, scope: scope) }) {
       change { contents, leftovers in
         if let facts = contents.facts(of: key).flatMap(new) { contents.replaceFacts(facts, for: key, &leftovers) }
       }
@@ -103,14 +112,26 @@ package final class MemoryCache: Sendable {
 
   /// Removes all whose keys fit. Objects that come meanwhile may stay, but for those that are being made of what was looked
   /// up before.
-  /// - Parameter id: theirs, where they have one and the same.
-  func removeAll(of id: ObjectID? = nil, where fits: (MemoryKey) -> Bool) {
-    let chosen = contents.withLock { contents in
-      contents.noteRecall(of: id)
+  func removeAll(where fits: (MemoryKey) -> Bool) {
+    let all = contents.withLock { contents in
+      contents.noteRecall(of: nil)
       return contents.keys
-    }.filter(fits)
+    }
+    remove(all.filter(fits))
+  }
+
+  /// The same of one id.
+  func removeAll(of id: ObjectID) {
+    let all = contents.withLock { contents in
+      contents.noteRecall(of: id)
+      return contents.keys(of: id)
+    }
+    remove(all)
+  }
+
+  private func remove(_ keys: [MemoryKey]) {
     change { contents, leftovers in
-      for key in chosen { contents.remove(key, &leftovers) }
+      for key in keys { contents.remove(key, &leftovers) }
     }
   }
 

@@ -23,8 +23,9 @@ struct MemoryContents: Sendable {
   private let limitCost: Int
   private let limitCount: Int
   private var recalls = RecallCount()
-  /// Of what was ever kept; nil: too many to be looked through one by one.
-  private var representations: [Representation]? = []
+  /// Of what was ever kept.
+  private var representations = KnownFew<Representation>()
+  private var scopes = KnownFew<String>()
   private var order: Order
   private var slots = SlotTable()
 
@@ -81,33 +82,42 @@ struct MemoryContents: Sendable {
 
   mutating func noteRecall(of id: ObjectID?) { recalls.note(id) }
 
-  /// Whether what was read from a file when the recalls were so many may be kept: nothing was taken back since, and nothing
-  /// newer is here.
-  func mayKeep(_ facts: EntryFacts, for key: MemoryKey, since count: UInt32) -> Bool {
+  /// Whether what was read from a file, or came, when the recalls were so many may be kept: nothing was taken back since,
+  /// and nothing newer is here that somebody still trusts, in this form or another.
+  /// - Parameter time: when the body came.
+  func mayKeep(_ facts: EntryFacts, for key: MemoryKey, since count: UInt32, bodyFrom time: WallTime) -> Bool {
     guard recalls[key.id] == count else { return false }
-    guard let now = self.facts(of: key) else { return true }
-    return now.generation == facts.generation || now.responseTime <= facts.responseTime
+    return keys(of: key.id, scope: key.scope).allSatisfy { key in
+      guard let now = self.facts(of: key), !now.isInvalidated else { return true }
+      return now.generation == facts.generation || now.responseTime <= time
+    }
   }
 
   /// A newer body of this object is stored: those made of others are asked about before they are used again.
   mutating func supersede(_ id: ObjectID, _ scope: String, by facts: EntryFacts, _ leftovers: inout Leftovers) {
-    let known = representations.map { $0.map { MemoryKey(id: id, scope: scope, representation: $0) } }
-    for key in known ?? keys.filter({ $0.id == id && $0.scope == scope }) {
+    for key in keys(of: id, scope: scope) {
       guard let old = self.facts(of: key), old.generation != facts.generation else { continue }
       replaceFacts(old.invalidated, for: key, &leftovers)
     }
   }
 
-  private mutating func note(_ representation: Representation) {
-    guard let known = representations, !known.contains(representation) else { return }
-    if known.count < 16 { representations?.append(representation) } else { representations = nil }
+  /// Those that may be here, and perhaps others: which forms and scopes there are is mostly known, and few.
+  /// - Parameter scope: nil: of every scope.
+  func keys(of id: ObjectID, scope: String? = nil) -> [MemoryKey] {
+    guard let representations = representations.all, let scopes = scope.map({ [$0] }) ?? scopes.all else {
+      return keys.filter { $0.id == id && scope ?? $0.scope == $0.scope }
+    }
+    return scopes.flatMap { scope in
+      representations.map { MemoryKey(id: id, scope: scope, representation: $0) }
+    }
   }
 
   /// Makes this the object of the key. Returns whether it is held strongly.
   mutating func insert(_ ready: ReadyObject, for key: MemoryKey, cost given: Int, _ leftovers: inout Leftovers) -> Bool
   {
     let cost = max(1, given)
-    note(key.representation)
+    representations.note(key.representation)
+    scopes.note(key.scope)
     var old: SlotTable.Link?
     if let slot = slots.find(key) {
       old = slots[slot]
@@ -212,6 +222,18 @@ struct MemoryContents: Sendable {
       return nil
     }
     return slot
+  }
+}
+
+/// What there was of something, as long as that is little.
+private struct KnownFew<Element: Equatable & Sendable>: Sendable {
+  private static var limit: Int { 16 }
+  /// nil: too many to be looked through one by one.
+  private(set) var all: [Element]? = []
+
+  mutating func note(_ element: Element) {
+    guard let known = all, !known.contains(element) else { return }
+    if known.count < Self.limit { all?.append(element) } else { all = nil }
   }
 }
 

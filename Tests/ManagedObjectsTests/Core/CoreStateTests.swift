@@ -202,7 +202,7 @@ private struct StateRoom {
   static func base(of name: String) -> StoredBase {
     StoredBase(
       facts: EntryFacts(head: LoadHead(fields: ["ETag": "\"1\""])), lease: nil, key: EntryKey(ObjectID(name)),
-      conditions: ["If-None-Match": "\"1\""])
+      conditions: ["If-None-Match": "\"1\""], recallCount: 0)
   }
 
   static func body(of name: String) -> LoadedBody {

@@ -13,6 +13,14 @@ import Testing
     #expect(![a, second].contains(recalls["a"]) && recalls["b"] == b)
   }
 
+  @Test func `when all are taken back each has another number`() {
+    var recalls = RecallNumbers<String>()
+    recalls.note("a")
+    let (a, b) = (recalls["a"], recalls["b"])
+    recalls.noteAll()
+    #expect(![a, b].contains(recalls["a"]) && ![a, b].contains(recalls["b"]))
+  }
+
   @Test func `what is forgotten counts as taken back, never as left alone`() {
     var recalls = RecallNumbers<Int>()
     var seen: [UInt64] = []

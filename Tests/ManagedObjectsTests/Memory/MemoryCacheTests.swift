@@ -60,7 +60,7 @@ import Testing
     let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
     let key = memoryKey("a")
     let takers: [() -> Void] = [
-      { cache.removeAll(of: key.id) { $0 == key } }, { cache.removeAll { _ in false } }, { cache.invalidate(key.id) },
+      { cache.removeAll(of: key.id) }, { cache.removeAll { _ in false } }, { cache.invalidate(key.id) },
       { cache.removeAll() },
     ]
     for take in takers {
@@ -79,6 +79,39 @@ import Testing
     cache.insert(ready(2, at: 20), for: memoryKey("a"), cost: 1)
     #expect(!cache.insert(ready(1, at: 10), for: memoryKey("a"), cost: 1, ifNoRecallSince: count))
     #expect(cache.find(memoryKey("a"))?.facts.responseTime == WallTime(seconds: 20))
+  }
+
+  @Test func `an old body is not kept in one form while a newer one is here in another`() {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    let (one, other) = (memoryKey("a"), memoryKey("a", variant: "other"))
+    let count = cache.recallCount(of: one.id)
+    cache.insert(ready(2, at: 20), for: one, cost: 1)
+    #expect(!cache.insert(ready(1, at: 10), for: other, cost: 1, ifNoRecallSince: count))
+    // That a 304 confirmed it just now makes it no newer.
+    let confirmed = ready(1, at: 30)
+    let time = WallTime(seconds: 10)
+    #expect(!cache.insert(confirmed, for: other, cost: 1, ifNoRecallSince: count, bodyFrom: time))
+    #expect(cache.insert(confirmed, for: other, cost: 1, ifNoRecallSince: count))
+  }
+
+  @Test func `what comes after the clock was set back is kept`() {
+    let cache = MemoryCache(limitCost: 100, eviction: .s3FIFO)
+    cache.insert(ready(1, at: 1000), for: memoryKey("a"), cost: 1)
+    let new = ready(2, at: 10)
+    let count = cache.supersede(memoryKey("a").id, scope: "", by: new.facts)
+    #expect(cache.insert(new, for: memoryKey("a"), cost: 1, ifNoRecallSince: count))
+  }
+
+  @Test(arguments: [1, 100]) func `all forms and scopes of an object go, and no other's, few or many`(many: Int) {
+    let cache = MemoryCache(limitCost: 100_000, eviction: .s3FIFO)
+    let keys = (0..<many).map { memoryKey("a", scope: "\($0 % 40)", variant: "\($0)") }
+    for key in keys + [memoryKey("b")] { cache.insert(ready(1), for: key, cost: 1) }
+    cache.updateFacts(of: keys[0].id, scope: "0") { _ in nil }
+    cache.invalidate(keys[0].id)
+    #expect(keys.allSatisfy { cache.find($0)?.facts.isInvalidated == true })
+    #expect(cache.find(memoryKey("b"))?.facts.isInvalidated == false)
+    cache.removeAll(of: keys[0].id)
+    #expect(cache.count == 1 && cache.find(memoryKey("b")) != nil)
   }
 
   @Test func `objects of an older body are asked about once a newer one is stored`() {
