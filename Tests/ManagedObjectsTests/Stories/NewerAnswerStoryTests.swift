@@ -55,6 +55,15 @@ struct NewerAnswerStoryTests {
     #expect(try await faces.ask(face, "/a", by: manager).text == "old")
   }
 
+  @Test func `what may never be stored is looked for once for each load`() async throws {
+    server.on("/a") { _ in Reply("secret", ["Cache-Control": "no-store"]) }
+    let cache = try FileCache(folder: faces.room.cacheFolder)
+    let manager = ObjectManager(cache: cache)
+    for _ in 0..<2 { _ = try await faces.ask(.object, "/a", by: manager) }
+    let statistics = cache.statistics()
+    #expect(server.hits("/a") == 2 && statistics.hits == 0 && statistics.misses == 2, "\(statistics)")
+  }
+
   @Test(arguments: [301, 302]) func `what a redirect led to is no answer for who wants to see the redirect`(
     status: Int
   ) async throws {
