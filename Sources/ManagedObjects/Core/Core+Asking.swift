@@ -277,7 +277,7 @@ extension Core {
     if let name = request.fields.refusedName { throw Self.refused(name) }
     let location = try location(naming: request)
     let withField = withCredentials(request, location)
-    let users = withField == nil ? request.locations.compactMap(Self.userinfo) : []
+    let users = withField == nil ? Self.users(request, location) : []
     let request = withField ?? request
     return Asked(
       key: handlerKey(request, Self.id(of: request, location), users), location: location,
@@ -300,7 +300,13 @@ extension Core {
       mayUseAnonymous: request.credentialScope == nil && users.isEmpty && scopes.isCookieOnly(request.fields))
   }
 
-  /// Whom a URL of any scheme names.
+  /// Whom its URLs name, of whatever scheme they are.
+  private static func users(_ request: ObjectRequest, _ location: URLRule.Location?) -> [String] {
+    // Nearly always there is one URL, which has been read.
+    if let location, request.locations.count == 1 { return location.userinfo.map { [$0] } ?? [] }
+    return request.locations.compactMap(userinfo)
+  }
+
   private static func userinfo(in location: String) -> String? {
     // Few do, and reading a URL takes longer than this.
     guard location.utf8.contains(0x40), case .success(let read) = URLRule.parse(location) else { return nil }

@@ -87,7 +87,7 @@ struct MemoryContents: Sendable {
   /// - Parameter time: when the body came.
   func mayKeep(_ facts: EntryFacts, for key: MemoryKey, since count: UInt32, bodyFrom time: WallTime) -> Bool {
     guard recalls[key.id] == count else { return false }
-    return keys(of: key.id, scope: key.scope).allSatisfy { key in
+    return keys(of: key.id, key.scope).allSatisfy { key in
       guard let now = self.facts(of: key), !now.isInvalidated else { return true }
       return now.generation == facts.generation || now.responseTime <= time
     }
@@ -95,21 +95,27 @@ struct MemoryContents: Sendable {
 
   /// A newer body of this object is stored: those made of others are asked about before they are used again.
   mutating func supersede(_ id: ObjectID, _ scope: String, by facts: EntryFacts, _ leftovers: inout Leftovers) {
-    for key in keys(of: id, scope: scope) {
+    for key in keys(of: id, scope) {
       guard let old = self.facts(of: key), old.generation != facts.generation else { continue }
       replaceFacts(old.invalidated, for: key, &leftovers)
     }
   }
 
-  /// Those that may be here, and perhaps others: which forms and scopes there are is mostly known, and few.
+  /// Those that may be here, and perhaps others.
   /// - Parameter scope: nil: of every scope.
   func keys(of id: ObjectID, scope: String? = nil) -> [MemoryKey] {
-    guard let representations = representations.all, let scopes = scope.map({ [$0] }) ?? scopes.all else {
-      return keys.filter { $0.id == id && scope ?? $0.scope == $0.scope }
+    guard let scopes = scope.map({ [$0] }) ?? scopes.all else { return keys.filter { $0.id == id } }
+    return scopes.flatMap { Array(keys(of: id, $0)) }
+  }
+
+  /// The same of one scope. Which forms there are is mostly known, and few.
+  private func keys(of id: ObjectID, _ scope: String) -> Few<MemoryKey> {
+    guard let representations = representations.all else {
+      return Few(all: keys.filter { $0.id == id && $0.scope == scope })
     }
-    return scopes.flatMap { scope in
-      representations.map { MemoryKey(id: id, scope: scope, representation: $0) }
-    }
+    var found = Few<MemoryKey>()
+    for form in representations { found.append(MemoryKey(id: id, scope: scope, representation: form)) }
+    return found
   }
 
   /// Makes this the object of the key. Returns whether it is held strongly.
