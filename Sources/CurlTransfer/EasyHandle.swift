@@ -138,6 +138,9 @@ internal import Glibc
     set(CURLOPT_PATH_AS_IS, 1)
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+    // On a connection that has served before libcurl sends a request again, up to five times and whatever its method, where
+    // that closes before a byte of the answer: but the server may have done what it was asked.
+    if request.wantsNewConnection || !request.isIdempotent { set(CURLOPT_FRESH_CONNECT, 1) }
     setBody(request)
     switch request.method {
     case "HEAD": set(CURLOPT_NOBODY, 1)

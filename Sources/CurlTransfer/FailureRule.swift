@@ -40,7 +40,7 @@ enum FailureRule {
     let kind = kind(facts)
     var failure = TransferFailure(kind: kind, code: facts.code, message: message(kind, facts))
     let isBroken = [.noReply, .reset, .sendFailed].contains(kind)
-    failure.wasStale = isBroken && facts.wasReused && !facts.hasHead
+    failure.wasStale = isBroken && facts.wasReused && !facts.hasHead && facts.request.isIdempotent
     return failure
   }
 

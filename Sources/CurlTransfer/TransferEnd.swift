@@ -90,6 +90,6 @@ package struct TransferFailure: Error, Hashable, Sendable {
   /// What happened, in one sentence that names the host and never a user or password.
   package var message: String
   /// The connection had served before and ended before a byte of this response: most likely the server had closed it
-  /// just then, and has not looked at the request.
+  /// just then, and has not looked at the request; and if it has, asking again does no harm.
   package var wasStale = false
 }

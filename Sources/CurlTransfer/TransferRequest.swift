@@ -33,6 +33,8 @@ package struct TransferRequest: Sendable {
   /// led there. The address of a proxy is not judged. All transfers of one engine should have the same: a connection
   /// that stands is used again without another look.
   package var isPublicOnly = false
+  /// A connection is made for it, as always for a method that is not idempotent (`isIdempotent`).
+  package var wantsNewConnection = false
 
   package init(url: String, origin: TransferOrigin) {
     self.url = url
@@ -41,9 +43,12 @@ package struct TransferRequest: Sendable {
 }
 
 extension TransferRequest {
+  /// Asking twice does what asking once does (RFC 9110 section 9.2.2). Of methods that are not known nobody can tell.
+  package var isIdempotent: Bool { ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method) }
+
   /// Whether all that libcurl is told of it holds for a next one too, but for URL and fields. No addresses: libcurl takes
   /// a list of those for one transfer.
-  var leavesOptions: Bool { method == "GET" && body == nil && addresses == nil }
+  var leavesOptions: Bool { method == "GET" && body == nil && addresses == nil && !wantsNewConnection }
 
   /// Whether what libcurl was told of another request of the same server holds for this one, but for URL and fields.
   func hasOptions(of other: TransferRequest) -> Bool {

@@ -175,6 +175,32 @@ import Testing
 
   // MARK: Connections
 
+  @Test(arguments: [("POST", 1), ("PATCH", 1), ("post", 1), ("PUT", 2), ("GET", 2)])
+  func `a POST whose used connection closes without an answer reaches the server once`(
+    _ method: String, _ times: Int
+  ) async throws {
+    server.on("/pay", .hangUp, Reply("paid"))
+    _ = try await engine.run(server, "/a")
+    var request = TransferRequest(server, "/pay")
+    request.method = method
+    let record = try await engine.run(request)
+    #expect(server.hits("/pay") == times)
+    #expect(times == 1 ? record.kind == .noReply : record.body == Array("paid".utf8))
+    // Its connection serves others like any.
+    server.on("/pay", Reply("paid"))
+    _ = try await engine.run(request)
+    #expect(try await engine.run(server, "/a").facts?.reusedConnection == true)
+  }
+
+  @Test func `a request that wants a new connection has one, and the next like it has any`() async throws {
+    for (isNew, opened) in [(false, 1), (true, 2), (false, 2), (true, 3), (false, 3)] {
+      var request = TransferRequest(server, "/a")
+      request.wantsNewConnection = isNew
+      #expect(try await engine.run(request).facts?.reusedConnection == (!isNew && opened > 1))
+      #expect(server.connectionsOpened == opened)
+    }
+  }
+
   @Test func `a port where nobody listens refuses`() async throws {
     let port = try ClosedPort()
     let record = try await engine.run(

@@ -86,6 +86,7 @@ import Testing
     #expect(wasStale(52) && wasStale(56) && wasStale(55) && wasStale(92))
     #expect(!wasStale(52) { $0.wasReused = false } && !wasStale(56) { $0.hasHead = true })
     #expect(!wasStale(28) && !wasStale(60) && !wasStale(23))
+    #expect(!wasStale(52) { $0.request.method = "POST" } && wasStale(52) { $0.request.method = "PUT" })
   }
 
   @Test func `what fails before the proxy opened the way is the proxy's`() {

@@ -35,9 +35,6 @@ final class CurlLoad: TransferReceiver, StoppableLoad {
     func answer(_ head: LoadHead) -> LoadHead {
       number == 0 ? head : RedirectRule.answer(head, afterRedirectsFor: lifetime, now: SystemTime().wallNow)
     }
-
-    /// Asking twice does what asking once does (RFC 9110 section 9.2.2).
-    var mayRepeat: Bool { ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(request.method) }
   }
 
   /// Where a hop redirects to.
@@ -82,8 +79,8 @@ final class CurlLoad: TransferReceiver, StoppableLoad {
       switch end {
       case .failed(let failure) where failure.kind == .closed: return .failed(ObjectError(.closed))
       case .failed(let failure) where failure.wasStale && turn == nil && head == nil && !isRepeat:
-        isRepeat = hop?.mayRepeat == true
-        return isRepeat ? .again : .failed(CurlFailureRule.error(for: failure, head: nil))
+        isRepeat = true
+        return .again
       case .finished(let facts):
         let timings = CurlTimingsRule.timings(facts, after: hop?.timings)
         return turn.map { .turned($0, timings) } ?? .finished(timings)
@@ -120,8 +117,10 @@ final class CurlLoad: TransferReceiver, StoppableLoad {
   }
 
   /// Its end comes to `ended`, unless this throws.
-  private func begin(_ hop: Hop) throws(ObjectError) {
-    let transfer = try CurlRequestRule.transfer(for: hop.request, at: hop.location, on: line)
+  /// - Parameter isRepeat: goes to a new connection: those that are open may all be as stale.
+  private func begin(_ hop: Hop, isRepeat: Bool = false) throws(ObjectError) {
+    var transfer = try CurlRequestRule.transfer(for: hop.request, at: hop.location, on: line)
+    transfer.wantsNewConnection = isRepeat
     let old = state.withLock { state in
       let old = state.hop
       state.hop = hop
@@ -231,7 +230,7 @@ final class CurlLoad: TransferReceiver, StoppableLoad {
 
   private func again() {
     guard let hop = state.withLock({ $0.hop }) else { return }
-    do throws(ObjectError) { try begin(hop) } catch { fail(error) }
+    do throws(ObjectError) { try begin(hop, isRepeat: true) } catch { fail(error) }
   }
 
   private func follow(_ turn: Turn, _ timings: LoadTimings?) {

@@ -4,10 +4,13 @@ public import FoundationEssentials
 /// Loads http and https with libcurl: HTTP/1.1, and HTTP/2 over TLS, all loads of one loader on one thread.
 ///
 /// Redirects are followed by this library's own rule, a transfer for each hop, and are shown to nobody. The bodies are
-/// passed on as they come over the wire. Cookies are not kept. All loads share the loader's connections. A load is sent
-/// once more where a connection that had served before was closed before a byte of the answer came: servers close idle
-/// and used-up connections just as the next request leaves. A loader that is let go ends its loads as `.cancelled` with
+/// passed on as they come over the wire. Cookies are not kept. A loader that is let go ends its loads as `.cancelled` with
 /// reason `.closed`.
+///
+/// All loads share the loader's connections. One whose method is idempotent (RFC 9110 section 9.2.2) is sent again, in the
+/// end on a new connection, where one that had served before was closed before a byte of the answer came: servers close
+/// idle and used-up connections just as the next request leaves. One of any other method, as POST, has a connection made
+/// for it and is sent once.
 public final class CurlLoader: Loader {
   private let engine: CurlEngine
   private let line: CurlLine

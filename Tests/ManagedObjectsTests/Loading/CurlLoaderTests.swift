@@ -229,6 +229,29 @@ import Testing
     #expect(try await load("/big", by: CurlLoader(options: options)).code == .tooLarge)
   }
 
+  @Test func `what is asked again is asked on a new connection, since all that are open may be stale`() async throws {
+    let gate = Gate()
+    server.on("/held", Reply("held").held(until: gate))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 { group.addTask { _ = try await load("/held") } }
+      try await server.waitForHits("/held", 8)
+      gate.open()
+      try await group.waitForAll()
+    }
+    // libcurl goes through six of them by itself.
+    server.on("/h", sequence: [Reply](repeating: .hangUp, count: 6) + [Reply("x")])
+    let record = try await load("/h") { $0.method = "HEAD" }
+    #expect(record.heads.map(\.status) == [200])
+    #expect(server.hits("/h") == 7 && server.requests("/h").last?.connection == 9)
+  }
+
+  @Test func `a form that may have been taken is not posted again`() async throws {
+    server.on("/pay", .hangUp, Reply("paid"))
+    _ = try await load("/a")
+    let record = try await load("/pay") { $0.method = "POST" }
+    #expect(record.code == .transport && server.hits("/pay") == 1)
+  }
+
   // MARK: Stopping and holding back
 
   @Test func `a stop ends the load as left, once`() async throws {
