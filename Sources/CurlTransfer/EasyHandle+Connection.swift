@@ -45,6 +45,9 @@ extension EasyHandle {
     if let file = request.certificateAuthorityFile {
       set(CURLOPT_CAINFO, file)
       set(CURLOPT_PROXY_CAINFO, file)
+      // Nor the folder of authorities that libcurl may have been built with.
+      setNothing(CURLOPT_CAPATH)
+      setNothing(CURLOPT_PROXY_CAPATH)
     }
     guard let own = request.clientCertificate else { return }
     set(CURLOPT_SSLCERT, own.file)

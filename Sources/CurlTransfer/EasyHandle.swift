@@ -104,6 +104,9 @@ internal import Glibc
     _ = unsafe text.withCString { unsafe mo_easy_setopt_pointer(easy, option, $0) }
   }
 
+  /// What libcurl has for it by itself is given up.
+  func setNothing(_ option: CURLoption) { _ = unsafe mo_easy_setopt_pointer(easy, option, nil) }
+
   private func setCallbacks() {
     let me = unsafe Unmanaged.passUnretained(self).toOpaque()
     _ = unsafe mo_easy_setopt_pointer(easy, CURLOPT_PRIVATE, me)

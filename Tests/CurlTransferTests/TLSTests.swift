@@ -28,6 +28,18 @@ import Testing
     #expect(record.failure?.message.contains("certificate") == true)
   }
 
+  /// A signature in the name of a system's authority, and not its own: whoever finds that authority sees so, whoever does
+  /// not find it knows of none.
+  @Test(.enabled(if: SystemAuthority.path != nil))
+  func `authorities that are named replace the system's, those in its folder too`() async throws {
+    let server = try SecureServer(inTheNameOf: SystemAuthority.path)
+    var request = request(server)
+    let bySystem = try await CurlEngine().run(request)
+    #expect(bySystem.failure != nil && bySystem.kind != .tls(.unknownAuthority))
+    request.certificateAuthorityFile = server.otherAuthority
+    #expect(try await CurlEngine().run(request).kind == .tls(.unknownAuthority))
+  }
+
   @Test func `a certificate for another name is refused`() async throws {
     let server = try SecureServer()
     var request = request(server, host: "box.invalid")
@@ -88,11 +100,24 @@ import Testing
   }
 }
 
+/// One that is found in the folder in which Debian's libcurl looks, and that signs by RSA as `SecureServer` does.
+private enum SystemAuthority {
+  static let path: String? = {
+    let folder = "/etc/ssl/certs"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.sorted().map { "\(folder)/\($0)" }.first { path in
+      path.hasSuffix(".0") && (try? SecureServer.text(of: path))?.contains("rsaEncryption") == true
+    }
+  }()
+}
+
 /// A TLS server of one process, which answers every GET with a page about the connection.
 private final class SecureServer: Sendable {
   let port: Int
   let certificate: String
   let key: String
+  /// Signs itself, and nothing else; only where the certificate is issued in another's name.
+  let otherAuthority: String
   private let folder: TemporaryFolder
   private let process: Process
 
@@ -105,7 +130,10 @@ private final class SecureServer: Sendable {
   /// - Parameters:
   ///   - days: of validity, from now on; negative: it has expired.
   ///   - verifiesClients: only clients with this very certificate are served.
-  init(days: Int = 2, verifiesClients: Bool = false, options: [String] = []) throws {
+  ///   - authority: its name is given as the issuer's; nil: the certificate signs itself.
+  init(
+    days: Int = 2, verifiesClients: Bool = false, inTheNameOf authority: String? = nil, options: [String] = []
+  ) throws {
     folder = try TemporaryFolder("tls")
     certificate = "\(folder.path)/certificate.pem"
     key = "\(folder.path)/key.pem"
@@ -116,6 +144,11 @@ private final class SecureServer: Sendable {
     // Only this command dates a certificate back.
     if days < 0 {
       try Self.make(["x509", "-in", certificate, "-signkey", key, "-days", String(days), "-out", certificate])
+    }
+    otherAuthority = "\(folder.path)/other.pem"
+    if let authority {
+      try FileManager.default.copyItem(atPath: certificate, toPath: otherAuthority)
+      try Self.issue(certificate, key, inTheNameOf: authority, in: folder.path)
     }
     var options = options
     if verifiesClients { options += ["-Verify", "1", "-verify_return_error", "-CAfile", certificate] }
@@ -129,6 +162,26 @@ private final class SecureServer: Sendable {
     // The child was born with the signals of its parent's thread blocked, and those of the pool block SIGTERM.
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
+  }
+
+  /// Puts one for the same key in the place of the certificate, signed by an authority that has only the name.
+  private static func issue(
+    _ certificate: String, _ key: String, inTheNameOf authority: String, in folder: String
+  ) throws {
+    let (signer, signerKey, request) = ("\(folder)/signer.pem", "\(folder)/signer.key", "\(folder)/request.pem")
+    try make(["genrsa", "-out", signerKey, "2048"])
+    try make(["x509", "-in", authority, "-signkey", signerKey, "-days", "2", "-out", signer])
+    try make(["x509", "-x509toreq", "-in", certificate, "-signkey", key, "-copy_extensions", "copy", "-out", request])
+    try make([
+      "x509", "-req", "-in", request, "-CA", signer, "-CAkey", signerKey, "-days", "2", "-copy_extensions", "copy",
+      "-out", certificate,
+    ])
+  }
+
+  /// A certificate in words.
+  static func text(of certificate: String) throws -> String {
+    let output = try run(["x509", "-in", certificate, "-noout", "-text"]).output
+    return String(decoding: try output.readToEnd() ?? Data(), as: UTF8.self)
   }
 
   /// The key once more, behind a passphrase. Returns its path.
