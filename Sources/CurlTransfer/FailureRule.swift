@@ -116,7 +116,8 @@ enum FailureRule {
     case .reset: return "The connection to \(host) broke: \(reason(facts))."
     case .partial: return "\(host) closed the connection too early: \(extent(facts))."
     case .badFraming: return "The answer of \(host) is not HTTP: \(reason(facts))."
-    case .headTooLarge: return "The response head of \(host) is larger than \(facts.request.limitHeadBytes) bytes."
+    case .headTooLarge:
+      return "The response head or trailers of \(host) are larger than \(facts.request.limitHeadBytes) bytes."
     case .sendFailed: return "The request could not be sent to \(host): \(reason(facts))."
     case .stopped: return "The transfer from \(host) was stopped."
     case .closed: return "The transfer from \(host) ended because its engine was closed."

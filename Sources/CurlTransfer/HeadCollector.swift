@@ -2,7 +2,8 @@
 ///
 /// A block begins at each status line, so that 1xx responses are blocks of their own, and ends at its empty line.
 /// What comes after the final head are trailers (RFC 9110 section 6.5): they are dropped, even where they look like a
-/// status line. All blocks together are bounded, so that endless 1xx responses end too.
+/// status line. All blocks and the trailers together are bounded, so that endless 1xx responses end too, and trailers,
+/// which libcurl keeps.
 struct HeadCollector {
   enum Step: Equatable {
     case more
@@ -22,9 +23,9 @@ struct HeadCollector {
   init(limitBytes: Int) { self.limitBytes = limitBytes }
 
   mutating func take(_ line: RawSpan) -> Step {
-    guard !isFinal else { return .more }
     total += line.byteCount
     guard total <= limitBytes else { return .tooLarge }
+    if isFinal { return .more }
     if Self.isStatusLine(line) { begin() }
     unsafe line.withUnsafeBytes { unsafe block.append(contentsOf: $0) }
     return Self.isEmptyLine(line) ? .end : .more

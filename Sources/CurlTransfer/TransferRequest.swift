@@ -17,7 +17,8 @@ package struct TransferRequest: Sendable {
   /// From the start to the last byte; nil: none.
   package var totalTimeout: Duration?
 
-  /// Bytes of all head blocks together, status lines and 1xx blocks included. libcurl bounds one line by 100 KiB.
+  /// Bytes of all head blocks and the trailers together, status lines and 1xx blocks included. libcurl bounds one line by
+  /// 100 KiB.
   package var limitHeadBytes = 256 << 10
 
   package var version = TransferVersion.automatic

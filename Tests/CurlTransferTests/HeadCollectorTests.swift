@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `what follows the final head is dropped`() {
-    var collector = HeadCollector(limitBytes: 30)
+    var collector = HeadCollector(limitBytes: 1000)
     _ = take(&collector, "HTTP/1.1 200 OK\r\n")
     _ = take(&collector, "\r\n")
     for line in ["X-Sum: 1\r\n", "HTTP/1.1 500 Bad\r\n", "\r\n", String(repeating: "x", count: 99)] {
@@ -55,6 +55,14 @@ import Testing
     _ = take(&collector, "\r\n", 103)
     #expect(take(&collector, "HTTP/1.1 103 Early Hints\r\n", 103) == .more)
     #expect(take(&collector, "A: 12345\r\n", 103) == .tooLarge)
+  }
+
+  @Test func `trailers are bounded together with what came before`() {
+    var collector = HeadCollector(limitBytes: 39)
+    _ = take(&collector, "HTTP/1.1 200 OK\r\n")
+    _ = take(&collector, "\r\n")
+    #expect(take(&collector, "X-Sum: 1\r\n") == .more && take(&collector, "X-Sum: 2\r\n") == .more)
+    #expect(take(&collector, "X-Sum: 3\r\n") == .tooLarge)
   }
 
   @Test func `an empty line of no bytes is no end`() {

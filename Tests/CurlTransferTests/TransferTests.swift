@@ -119,6 +119,14 @@ import Testing
     #expect(record.facts != nil)
   }
 
+  @Test func `trailers without number end the transfer`() async throws {
+    let trailers = String(repeating: "X-Sum: 0123456789\r\n", count: 20_000)
+    server.on("/a", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\(trailers)\r\n"))
+    let record = try await engine.run(server, "/a")
+    #expect(record.kind == .headTooLarge && record.body == Array("hello".utf8))
+    #expect(record.failure?.message.contains("trailers") == true)
+  }
+
   @Test func `trailers are not shown as a head`() async throws {
     server.on(
       "/a",
@@ -136,7 +144,7 @@ import Testing
     server.on("/a", Reply("hello").padded(headBytes: 300_000))
     let record = try await engine.run(server, "/a")
     #expect(record.kind == .headTooLarge)
-    #expect(record.failure?.message == "The response head of 127.0.0.1 is larger than 262144 bytes.")
+    #expect(record.failure?.message == "The response head or trailers of 127.0.0.1 are larger than 262144 bytes.")
     #expect(record.heads.isEmpty && record.body.isEmpty)
   }
 

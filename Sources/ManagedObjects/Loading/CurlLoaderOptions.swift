@@ -4,7 +4,8 @@ public struct CurlLoaderOptions: Sendable {
   public var connectTimeout = Duration.seconds(10)
   /// Without a byte. Counted in whole seconds, a fraction is rounded up. Default: 60 s.
   public var idleTimeout = Duration.seconds(60)
-  /// Bytes of a response's status line and fields, 1xx responses included. Default: 256 KiB, at most some 300 KiB.
+  /// Bytes of a response's status line and fields, 1xx responses and trailers included. Default: 256 KiB, at most some
+  /// 300 KiB.
   public var limitHeadBytes = 256 << 10
   /// Default: 10.
   public var limitRedirects = 10
