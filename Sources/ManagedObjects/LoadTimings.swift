@@ -24,5 +24,8 @@ public struct LoadTimings: Hashable, Sendable {
   /// The server's IP address, or the proxy's, where one was used; nil: not known.
   public var remoteAddress: String?
 
+  /// Who answered, as `URLRule.Origin` is described, where redirects led there; nil: whoever was asked.
+  var redirectedOrigin: String?
+
   init() {}
 }

@@ -266,7 +266,9 @@ extension CoreState {
     if let retryAfter, retryAfter <= settings.policy.limitRetryAfter,
       case .success(let location) = record.currentLocation
     {
-      transfers.hold(host: location.origin.description, until: now + retryAfter)
+      // Whoever answered wants to be left alone, not who led there.
+      let host = record.load.timings?.redirectedOrigin ?? location.origin.description
+      transfers.hold(host: host, until: now + retryAfter)
     }
     // The bytes of an error page are none of the object's.
     let attemptBytes = record.handler.published.withLock { $0.attemptBytes }

@@ -82,7 +82,8 @@ final class CurlLoad: TransferReceiver, StoppableLoad {
         isRepeat = true
         return .again
       case .finished(let facts):
-        let timings = CurlTimingsRule.timings(facts, after: hop?.timings)
+        var timings = CurlTimingsRule.timings(facts, after: hop?.timings)
+        if let hop, hop.number > 0 { timings.redirectedOrigin = hop.location.origin.description }
         return turn.map { .turned($0, timings) } ?? .finished(timings)
       case .failed(let failure):
         return turn.map { .turned($0, hop?.timings) } ?? .failed(CurlFailureRule.error(for: failure, head: head))

@@ -53,6 +53,29 @@ struct RetryStoryTests {
     #expect(error?.code == .retryLater && error?.message.contains("86400") == true)
   }
 
+  @Test func `a host that redirects to one that asks for patience is asked on, and that one is left alone`()
+    async throws
+  {
+    let (time, mirror) = (ManualClock(), try LoopbackServer(address: "127.0.0.2"))
+    room.server.redirect("/a", to: mirror.url("/a"))
+    room.server.on("/b", Reply("b", hour))
+    mirror.on("/a", Reply(503, ["Retry-After": "2"]), Reply("a", hour))
+    mirror.on("/c", Reply("c", hour))
+    let manager = ObjectManager(time: time)
+    async let a = manager.object(for: room.request("/a"), decodedBy: .text)
+    // The sweep, and the wait.
+    try await time.waitForScheduled(2)
+    async let b = manager.object(for: room.request("/b"), decodedBy: .text)
+    try await room.server.waitForHits("/b", 1)
+    #expect(try await b == "b")
+    async let c = manager.object(for: ObjectRequest(mirror.url("/c")), decodedBy: .text)
+    try await until("the last waits for its server") { manager.liveHandlers.count == 2 }
+    time.advance(by: .milliseconds(1900))
+    #expect(mirror.allHits == 1)
+    time.advance(by: .milliseconds(200))
+    #expect(try await (a, c) == ("a", "c"))
+  }
+
   @Test(arguments: ["-5", "abc", "99999999999999999999"]) func `a wait that cannot be read is the ordinary one`(
     value: String
   ) async throws {
