@@ -148,9 +148,9 @@ package enum RedirectRule {
     } else {
       next.location = target.text
     }
-    // What is asked is whether it has changed since another target sent it: an older one would not say so. A tag names
-    // bytes, whoever has them.
-    if target.key != from.key { next.fields.remove("If-Modified-Since") }
+    // What is asked is whether it has changed since another target sent it: an older one would not say so, and a tag
+    // means something for one resource only (RFC 9110 section 8.8.3). Many are no more than a date and a length.
+    if target.key != from.key { for name in ["If-Modified-Since", "If-None-Match"] { next.fields.remove(name) } }
     if !isSameOrigin { dropSecrets(&next, secretFields) }
     if becomesGET(status, request.method) { dropBody(&next) }
     return next

@@ -178,16 +178,16 @@ struct HTTPCaseStoryTests {
         Reply(status, ["Location": "/v1", "Cache-Control": "max-age=60"])
       }
     }
-    server.on("/v1") { request in request["If-None-Match"] == "\"1\"" ? Reply(304, year) : Reply("one", year) }
+    server.on("/v1") { _ in Reply("one", year) }
     for status in [301, 302, 303, 307, 308] {
       for path in ["/\(status)", "/\(status)-said"] { #expect(try await ask(face, path).source == .network) }
       let again = try await ask(face, "/\(status)")
-      #expect(again.text == "one" && again.source == ([301, 308].contains(status) ? .file : .revalidated), "\(status)")
+      #expect(again.text == "one" && again.source == ([301, 308].contains(status) ? .file : .network), "\(status)")
       #expect(try await ask(face, "/\(status)-said").source == .file, "\(status)")
     }
     faces.time.advance(by: .seconds(61))
     for status in [301, 302, 303, 307, 308] {
-      #expect(try await ask(face, "/\(status)-said").source == .revalidated, "\(status)")
+      #expect(try await ask(face, "/\(status)-said").source == .network, "\(status)")
     }
   }
 
@@ -200,6 +200,21 @@ struct HTTPCaseStoryTests {
     }
     #expect(try await ask(face, "/latest").text == "v1")
     #expect(try await ask(face, "/latest").text == "v2")
+  }
+
+  @Test(arguments: Face.allCases) func `the latest version is the latest though both have one tag`(
+    face: Face
+  ) async throws {
+    // As nginx makes it of time and length, which two files of one image may share.
+    let tag = "\"65920080-5\""
+    server.on("/latest", .redirect(to: "/v1"), .redirect(to: "/v2"))
+    for path in ["/v1", "/v2"] {
+      server.on(path) { request in
+        Reply(request["If-None-Match"] == tag ? 304 : 200, request["If-None-Match"] == tag ? "" : path, ["ETag": tag])
+      }
+    }
+    #expect(try await ask(face, "/latest").text == "/v1")
+    #expect(try await ask(face, "/latest").text == "/v2")
   }
 
   @Test(arguments: Face.allCases) func `the latest version is the latest though it is older`(face: Face) async throws {
