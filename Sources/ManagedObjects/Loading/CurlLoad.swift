@@ -255,11 +255,16 @@ final class CurlLine: Sendable {
   let desk: EngineDesk
   let options: CurlLoaderOptions
   let proxies: ProxyRule
+  /// By host in lower case, as a URL's is read.
+  let hostOverrides: [String: String]
   let sent = CurlSentFields()
 
   init(_ desk: EngineDesk, _ options: CurlLoaderOptions, _ proxies: ProxyRule) {
     self.desk = desk
     self.options = options
     self.proxies = proxies
+    // Of two spellings of one host that in lower case counts, which is sorted last.
+    let overrides = options.hostOverrides.sorted { $0.key < $1.key }.map { ($0.key.lowercased(), $0.value) }
+    hostOverrides = Dictionary(overrides) { $1 }
   }
 }

@@ -30,7 +30,7 @@ public struct CurlLoaderOptions: Sendable {
   /// Which addresses may be connected to. Default: any.
   public var addressPolicy = AddressPolicy.any
   /// Addresses to use in place of the name service, by host: `["example.com": "127.0.0.1"]`; several with commas, IPv6 in
-  /// brackets.
+  /// brackets. Letter case does not matter.
   public var hostOverrides: [String: String] = [:]
 
   public init() {}

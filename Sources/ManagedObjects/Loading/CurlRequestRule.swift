@@ -34,7 +34,7 @@ enum CurlRequestRule {
     transfer.idleTimeout = options.idleTimeout
     transfer.limitHeadBytes = options.limitHeadBytes
     connect(&transfer, options, by: proxy)
-    transfer.addresses = options.hostOverrides[location.host]
+    transfer.addresses = line.hostOverrides[location.host]
     return transfer
   }
 

@@ -102,9 +102,10 @@ import Testing
     #expect(try await load("ftp://example.com/x").code == .unsupportedScheme)
   }
 
-  @Test func `a host can be given an address`() async throws {
+  @Test(arguments: [["box.invalid": "127.0.0.1"], ["Box.Invalid": "127.0.0.1"]])
+  func `a host can be given an address, in any spelling`(_ overrides: [String: String]) async throws {
     var options = CurlLoaderOptions()
-    options.hostOverrides = ["box.invalid": "127.0.0.1"]
+    options.hostOverrides = overrides
     let record = try await load("http://BOX.invalid:\(server.port)/a", by: CurlLoader(options: options))
     #expect(record.body == Array("hello".utf8))
   }
