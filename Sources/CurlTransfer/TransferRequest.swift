@@ -51,12 +51,12 @@ extension TransferRequest {
   /// a list of those for one transfer.
   var leavesOptions: Bool { method == "GET" && body == nil && addresses == nil && !wantsNewConnection }
 
-  /// Whether what libcurl was told of another request of the same server holds for this one, but for URL and fields.
+  /// Whether what libcurl was told of another request holds for this one, but for URL and fields.
   func hasOptions(of other: TransferRequest) -> Bool {
-    leavesOptions && connectTimeout == other.connectTimeout && idleTimeout == other.idleTimeout
-      && totalTimeout == other.totalTimeout && version == other.version && isPublicOnly == other.isPublicOnly
-      && certificateAuthorityFile == other.certificateAuthorityFile && clientCertificate == other.clientCertificate
-      && proxy == other.proxy
+    leavesOptions && origin == other.origin && connectTimeout == other.connectTimeout
+      && idleTimeout == other.idleTimeout && totalTimeout == other.totalTimeout && version == other.version
+      && isPublicOnly == other.isPublicOnly && certificateAuthorityFile == other.certificateAuthorityFile
+      && clientCertificate == other.clientCertificate && proxy == other.proxy
   }
 }
 

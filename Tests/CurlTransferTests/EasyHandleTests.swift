@@ -1,6 +1,7 @@
-import CurlTransfer
 import TestSupport
 import Testing
+
+@testable import CurlTransfer
 
 /// What goes out, and the clocks that watch over it.
 @Suite struct EasyHandleTests {
@@ -59,6 +60,17 @@ import Testing
         "GET /a?1 - -", "GET /a?2 1 -", "GET /a?3 - -", "GET /a?4 - Basic am9lOnB3", "GET /a?5 - -", "HEAD /a?6 - -",
         "GET /a?7 - -", "GET /a?8 2 -",
       ])
+  }
+
+  @Test func `what was set for one server is not left for another, whatever was refused in between`() {
+    func request(_ scheme: String = "http", _ host: String = "a", _ port: Int = 80) -> TransferRequest {
+      TransferRequest(url: "", origin: TransferOrigin(scheme: scheme, host: host, port: port))
+    }
+    let standing = request()
+    #expect(request().hasOptions(of: standing))
+    for other in [request("https"), request("http", "b"), request("http", "a", 81)] {
+      #expect(!other.hasOptions(of: standing))
+    }
   }
 
   @Test func `a time-out of one request is not that of the next like it`() async throws {
