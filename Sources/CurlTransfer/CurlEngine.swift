@@ -5,15 +5,21 @@ internal import Synchronization
 /// Moves bytes over HTTP with libcurl, many transfers at once on one thread of its own.
 ///
 /// All of libcurl is local to that thread. Other threads leave commands in an inbox and wake it; it calls receivers.
-/// The first transfer starts the thread. It ends by itself after `close`, or when the engine is let go; nobody waits for it.
+/// The first transfer starts the thread, or ends where the system has none to give, and the next one tries again. It ends
+/// by itself after `close`, or when the engine is let go; nobody waits for it.
 /// The engine runs what it is given: a limit on transfers at once is the caller's, who has a queue with priorities.
 package final class CurlEngine: Sendable {
   /// For receivers: holding it does not keep the engine open.
   package let desk: EngineDesk
 
   /// - Parameter limitConnections: open connections kept, 64; must not be less than the transfers at once.
-  package init(limitConnections: Int = 64) {
-    desk = EngineDesk(inbox: EngineInbox(), limitConnections: max(1, limitConnections))
+  package convenience init(limitConnections: Int = 64) {
+    self.init(limitConnections: limitConnections, startThread: EngineThread.start)
+  }
+
+  init(limitConnections: Int = 64, startThread: @escaping EngineDesk.StartThread) {
+    desk = EngineDesk(
+      inbox: EngineInbox(), limitConnections: max(1, limitConnections), startThread: startThread)
   }
 
   deinit { close() }
@@ -37,7 +43,11 @@ package final class CurlEngine: Sendable {
 package struct EngineDesk: Sendable {
   let inbox: EngineInbox
   let limitConnections: Int
+  let startThread: StartThread
   fileprivate let thread = ThreadName()
+
+  /// Has a new thread do this. False: the system has none to give.
+  typealias StartThread = @Sendable (_ body: @escaping @Sendable () -> Void) -> Bool
 
   /// Begins a transfer and returns at once. From any thread, the engine's own included.
   ///
@@ -48,7 +58,7 @@ package struct EngineDesk: Sendable {
       receiver.ended(.failed(.closed(request)))
       return nil
     }
-    if isFirst { startThread() }
+    if isFirst { beginThread() }
     return id
   }
 
@@ -56,7 +66,7 @@ package struct EngineDesk: Sendable {
   /// thread's caches and memory. False: the engine is closed.
   package func run(_ work: @escaping @Sendable () -> Void) -> Bool {
     guard let isFirst = inbox.run(work) else { return false }
-    if isFirst { startThread() }
+    if isFirst { beginThread() }
     return true
   }
 
@@ -66,23 +76,28 @@ package struct EngineDesk: Sendable {
   /// Goes on after the receiver asked for a pause.
   package func resume(_ id: TransferID) { inbox.post(.resume(id)) }
 
-  private func startThread() {
+  private func beginThread() {
     let (inbox, limit, thread) = (inbox, limitConnections, thread)
     let threads = MultiHandle.threads
-    let isRunning = EngineThread.start {
-      thread.isMine()
-      threads.enter(inbox)
-      // A call of its own, so that libcurl's handles are gone before the thread leaves.
-      Self.run(inbox, limit)
-      threads.leave()
-    }
-    if !isRunning { inbox.refuseAll() }
+    repeat {
+      let isRunning = startThread {
+        thread.isMine()
+        threads.enter(inbox)
+        // A call of its own, so that libcurl's handles are gone before the thread leaves.
+        Self.run(inbox, limit)
+        thread.isNobodys()
+        threads.leave()
+      }
+      if isRunning { return }
+    } while inbox.refuse()
   }
 
   @inline(never) private static func run(_ inbox: EngineInbox, _ limit: Int) {
-    guard let multi = MultiHandle(limitConnections: limit) else { return inbox.refuseAll() }
-    var loop = EngineLoop(inbox: inbox, multi: multi, limitIdleHandles: limit, threads: MultiHandle.threads)
-    loop.run()
+    repeat {
+      guard let multi = MultiHandle(limitConnections: limit) else { continue }
+      var loop = EngineLoop(inbox: inbox, multi: multi, limitIdleHandles: limit, threads: MultiHandle.threads)
+      return loop.run()
+    } while inbox.refuse()
   }
 }
 
@@ -93,20 +108,9 @@ private final class ThreadName: Sendable {
 
   var isCurrent: Bool { name.load(ordering: .relaxed) == EngineThread.current }
   func isMine() { name.store(EngineThread.current, ordering: .relaxed) }
-}
 
-extension EngineInbox {
-  /// Where the machine has no thread or memory for the engine: ends what waits and takes no more.
-  fileprivate func refuseAll() {
-    close()
-    var commands: [Command] = []
-    _ = take(into: &commands)
-    for command in commands {
-      switch command {
-      case .start(let transfer): transfer.end(.other, "the system has no thread or memory for it")
-      case .run(let work): work()
-      case .stop, .resume: break
-      }
-    }
+  /// Unless the next thread has it by now.
+  func isNobodys() {
+    _ = name.compareExchange(expected: EngineThread.current, desired: 0, ordering: .relaxed)
   }
 }

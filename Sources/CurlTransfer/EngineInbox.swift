@@ -17,42 +17,50 @@ final class EngineInbox: Sendable {
     var commands: [Command] = []
     var sleeper: MultiHandle?
     var lastNumber: UInt64 = 0
+    /// Or one is being started.
+    var hasThread = false
     var isClosing = false
     var isFrozen = false
+
+    /// To the first who asks.
+    mutating func needsThread() -> Bool {
+      defer { hasThread = true }
+      return !hasThread
+    }
   }
 
   enum Turn { case goOn, close, rest }
 
   private let state = Lock(State())
 
-  /// nil: the engine is closed and the transfer will not be taken. `isFirst`: there is no thread yet.
+  /// nil: the engine is closed and the transfer will not be taken. `isFirst`: there is no thread, the caller starts it.
   func start(_ request: TransferRequest, _ receiver: any TransferReceiver) -> (id: TransferID, isFirst: Bool)? {
     let posted = state.withLock { state -> (id: TransferID, isFirst: Bool, sleeper: MultiHandle?)? in
       guard !state.isClosing else { return nil }
       state.lastNumber += 1
       let id = TransferID(number: state.lastNumber)
       state.commands.append(.start(Transfer(id: id, request: request, receiver: receiver)))
-      return (id, state.lastNumber == 1, state.sleeper.take())
+      return (id, state.needsThread(), state.sleeper.take())
     }
     posted?.sleeper?.wake()
     return posted.map { ($0.id, $0.isFirst) }
   }
 
-  /// nil: the engine is closed and the work will not be done. True: there is no thread yet.
+  /// nil: the engine is closed and the work will not be done. True: there is no thread, the caller starts it.
   func run(_ work: @escaping @Sendable () -> Void) -> Bool? {
     let posted = state.withLock { state -> (isFirst: Bool, sleeper: MultiHandle?)? in
       guard !state.isClosing else { return nil }
-      state.lastNumber += 1
       state.commands.append(.run(work))
-      return (state.lastNumber == 1, state.sleeper.take())
+      return (state.needsThread(), state.sleeper.take())
     }
     posted?.sleeper?.wake()
     return posted?.isFirst
   }
 
+  /// Where there is no thread there is nothing to stop or to resume.
   func post(_ command: Command) {
     let sleeper = state.withLock { state -> MultiHandle? in
-      guard !state.isClosing else { return nil }
+      guard !state.isClosing, state.hasThread else { return nil }
       state.commands.append(command)
       return state.sleeper.take()
     }
@@ -75,6 +83,32 @@ final class EngineInbox: Sendable {
       return state.sleeper.take()
     }
     sleeper?.wake()
+  }
+
+  /// Where the system has no thread, descriptor or memory for the engine: ends what waits. What that leaves waits again,
+  /// so that nothing goes ever deeper into the stack.
+  ///
+  /// False: that was all, and whoever has something next starts a thread again.
+  func refuse() -> Bool {
+    for command in takeRefused() {
+      switch command {
+      case .start(let transfer): transfer.end(.other, "the system has no thread, descriptor or memory for it")
+      case .run(let work): work()
+      case .stop, .resume: break
+      }
+    }
+    return state.withLock { state in
+      state.hasThread = !state.commands.isEmpty && !state.isFrozen
+      return state.hasThread
+    }
+  }
+
+  private func takeRefused() -> [Command] {
+    state.withLock { state in
+      if state.isFrozen { return [] }
+      defer { state.commands = [] }
+      return state.commands
+    }
   }
 
   // MARK: For the engine's thread

@@ -15,6 +15,8 @@ internal import Glibc
     Self.initialiseOnce
     guard let multi = unsafe curl_multi_init() else { return nil }
     unsafe self.multi = unsafe multi
+    // Without a descriptor libcurl makes do with a handle that nobody can wake.
+    guard unsafe curl_multi_wakeup(multi) == CURLM_OK else { return nil }
     _ = unsafe mo_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, limitConnections)
     _ = unsafe mo_multi_setopt_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     // One HTTP/2 connection is to carry all that runs at once, where the server allows it; libcurl's default is 100.

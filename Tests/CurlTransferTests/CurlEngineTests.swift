@@ -120,6 +120,63 @@ import Testing
     _ = try await done.wait(for: "all of it") { $0 == 100 }
   }
 
+  // MARK: A system that has nothing to give
+
+  @Test func `an engine that got no thread says so, and the next transfer tries again`() async throws {
+    server.on("/a", Reply("hello"))
+    let refusals = Watched(2)
+    let engine = CurlEngine(startThread: { body in
+      let isRefused = refusals.update { left in
+        left -= 1
+        return left >= 0
+      }
+      return isRefused ? false : EngineThread.start(body)
+    })
+    let (first, second) = (RecordingReceiver(), RecordingReceiver())
+    let request = TransferRequest(server, "/a")
+    engine.start(request, first)
+    #expect(first.record.value.kind == .other && first.record.value.failure?.message.contains("no thread") == true)
+    // What is begun by work that is done here for want of a thread tries again, too.
+    let isTaken = engine.run { [weak engine] in _ = engine?.start(request, second) }
+    #expect(try await second.finished().facts != nil)
+    #expect(isTaken)
+    #expect(first.record.value.ends.count == 1 && second.record.value.ends.count == 1)
+  }
+
+  @Test func `work that leaves work goes no deeper into the stack where there is no thread`() {
+    let engine = CurlEngine(startThread: { _ in false })
+    let left = Watched(200_000)
+    @Sendable func goOn() {
+      let isLast = left.update { left in
+        left -= 1
+        return left == 0
+      }
+      if !isLast { _ = engine.run(goOn) }
+    }
+    goOn()
+    #expect(left.value == 0)
+  }
+
+  @Test func `an engine that got no descriptor says so, and the next transfer tries again`() async throws {
+    server.on("/a", Reply("hello"))
+    let (url, port) = (server.url("/a"), server.port)
+    // In a process of its own, where the limit harms nobody else.
+    await #expect(processExitsWith: .success) { [url = url as String, port = port as Int] in
+      let request = TransferRequest(url: url, origin: TransferOrigin(scheme: "http", host: "127.0.0.1", port: port))
+      // libcurl and what it uses are set up once, and not under such a limit.
+      #expect(try await CurlEngine().run(request).facts != nil)
+      var old = rlimit()
+      #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &old) == 0)
+      var none = rlimit(rlim_cur: 0, rlim_max: old.rlim_max)
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
+      let engine = CurlEngine()
+      let refused = try await engine.run(request)
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &old) == 0)
+      #expect(refused.kind == .other && refused.failure?.message.contains("descriptor") == true)
+      #expect(try await engine.run(request).facts != nil)
+    }
+  }
+
   // MARK: Stopping
 
   @Test func `the receiver ends an endless body`() async throws {
