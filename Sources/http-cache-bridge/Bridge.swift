@@ -17,7 +17,7 @@ struct Bridge {
       exit(1)
     }
     let manager = ObjectManager(cache: cache)
-    await withTaskGroup(of: Void.self) { group in
+    await withDiscardingTaskGroup { group in
       while let line = readLine() {
         group.addTask { await answer(line, manager) }
       }
@@ -29,7 +29,8 @@ struct Bridge {
   private static func answer(_ line: String, _ manager: ObjectManager) async {
     let request: BridgeRequest
     do { request = try JSONDecoder().decode(BridgeRequest.self, from: Data(line.utf8)) } catch {
-      return log("Not a request: \(error)")
+      log("Not a request: \(error)")
+      return write(BridgeAnswer(notARequest: line))
     }
     var answer: BridgeAnswer
     do {
@@ -37,11 +38,11 @@ struct Bridge {
     } catch {
       answer = BridgeAnswer(request.id, error)
     }
-    do {
-      try write(JSONEncoder().encode(answer) + [0x0A])
-    } catch {
-      log("No answer to \(request.id): \(error)")
-    }
+    write(answer)
+  }
+
+  private static func write(_ answer: BridgeAnswer) {
+    do { try write(JSONEncoder().encode(answer) + [0x0A]) } catch { log("No answer to \(answer.id ?? 0): \(error)") }
   }
 
   /// One write call a line, so that lines do not mix.

@@ -26,7 +26,7 @@ struct BridgeRequest: Decodable {
 /// A line answered: the response, or why there is none.
 struct BridgeAnswer: Encodable {
   struct Failure: Encodable {
-    /// `network`: no usable response came. `internal`: anything else.
+    /// `network`: no usable response came, or none may be used. `internal`: anything else.
     let kind: String
     let message: String
   }
@@ -42,7 +42,8 @@ struct BridgeAnswer: Encodable {
     }
   }
 
-  let id: Int
+  /// nil: of a line from which none can be read.
+  let id: Int?
   var status: Int?
   var statusText: String?
   var headers: [[String]]?
@@ -61,10 +62,23 @@ struct BridgeAnswer: Encodable {
 
   init(_ id: Int, _ error: any Error) {
     self.id = id
-    let code = (error as? ObjectError)?.code
-    let isNetwork = code == .transport || code == .timedOut || code == .wrongLength
+    let isNetwork = (error as? ObjectError).map { Self.networkCodes.contains($0.code) } ?? false
     self.error = Failure(kind: isNetwork ? "network" : "internal", message: "\(error)")
   }
+
+  /// Whoever asked waits for an answer all the same.
+  init(notARequest line: String) {
+    id = (try? JSONDecoder().decode(Identified.self, from: Data(line.utf8)))?.id
+    error = Failure(kind: "internal", message: "Not a request.")
+  }
+
+  /// All that a request can still have of it.
+  private struct Identified: Decodable { let id: Int }
+
+  /// What fetch() calls a network error. Here policy refuses nothing but redirects.
+  private static let networkCodes: Set<ObjectError.Code> = [
+    .transport, .timedOut, .wrongLength, .tls, .tooManyRedirects, .refusedByPolicy,
+  ]
 }
 
 private func pairs(_ fields: HeaderFields) -> [[String]] { fields.map { [$0.name, $0.value] } }
