@@ -56,7 +56,7 @@ extension EasyHandle {
     set(CURLOPT_KEYPASSWD, own.passphrase ?? "")
   }
 
-  /// Always said, so that libcurl reads nothing from the environment.
+  /// Always said, so that libcurl takes none from the environment.
   private func setProxy(_ proxy: TransferProxy?) {
     guard let proxy else {
       set(CURLOPT_PROXY, "")

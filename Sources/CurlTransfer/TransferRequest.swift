@@ -12,7 +12,8 @@ package struct TransferRequest: Sendable {
 
   /// Until the connection stands, TLS included; the look-up of the name counts.
   package var connectTimeout = Duration.seconds(10)
-  /// Without a byte in either direction. libcurl counts whole seconds; a fraction is rounded up.
+  /// Without a byte of a body in either direction: libcurl counts no others, so that a head that trickles ends here too. It
+  /// counts whole seconds; a fraction is rounded up.
   package var idleTimeout = Duration.seconds(60)
   /// From the start to the last byte; nil: none.
   package var totalTimeout: Duration?

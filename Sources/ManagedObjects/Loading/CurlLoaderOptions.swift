@@ -2,7 +2,8 @@
 public struct CurlLoaderOptions: Sendable {
   /// Until the connection stands, look-up of the name and TLS included. Default: 10 s.
   public var connectTimeout = Duration.seconds(10)
-  /// Without a byte. Counted in whole seconds, a fraction is rounded up. Default: 60 s.
+  /// Without a byte of a body in either direction; the response's head has to come within it, whole. Counted in whole
+  /// seconds, a fraction is rounded up. Default: 60 s.
   public var idleTimeout = Duration.seconds(60)
   /// Bytes of a response's status line and fields, 1xx responses and trailers included. Default: 256 KiB, at most some
   /// 300 KiB.
