@@ -58,10 +58,10 @@ struct Get {
       while !isOver, let step = await group.next() { take(step, &group) }
       list?.stop()
       group.cancelAll()
-      // What was still on its way is given up; what became whole meanwhile counts.
+      // What was still on its way is given up; what became whole meanwhile counts, and so does a warning.
       for await step in group {
         switch step {
-        case .jobEnded: take(step, &group)
+        case .jobEnded, .cacheFailed: take(step, &group)
         case .lines(let read): lines = read[...]
         default: break
         }
