@@ -10,22 +10,24 @@ enum BodyOutput {
   case device(Descriptor)
 
   /// Writes the body piece by piece; a large one is mapped, not read.
-  /// - Throws: when the device fails, or the body cannot be read. Of standard output the console remembers that.
+  /// - Throws: when it cannot be written, or the body cannot be read. Of standard output the console remembers that.
   func write(_ body: Loaded, _ console: inout Console) throws(ObjectError) {
     var rest = try body.data()[...]
-    while !rest.isEmpty, console.outputFault == nil {
+    while !rest.isEmpty {
       let piece = Array(rest.prefix(Self.pieceBytes))
       rest = rest.dropFirst(piece.count)
-      switch self {
-      case .standardOutput: console.output(piece)
-      case .device(let descriptor): try write(piece, to: descriptor)
+      do throws(Descriptor.Fault) { try write(piece, &console) } catch {
+        throw ObjectError(.outputFailed, "The body could not be written: \(error.text).")
       }
     }
   }
 
-  private func write(_ piece: [UInt8], to descriptor: Descriptor) throws(ObjectError) {
-    do throws(Descriptor.Fault) { try descriptor.write(piece) } catch {
-      throw ObjectError(.outputFailed, "The body could not be written: \(error.text).")
+  private func write(_ piece: [UInt8], _ console: inout Console) throws(Descriptor.Fault) {
+    switch self {
+    case .standardOutput:
+      console.output(piece)
+      if let fault = console.outputFault { throw fault }
+    case .device(let descriptor): try descriptor.write(piece)
     }
   }
 }

@@ -153,10 +153,13 @@ struct Get {
     failedFile?.write(failedLines.ended(job, failed: outcome.error != nil))
     if options.json {
       console.output(JSONLine.text(outcome))
-    } else if let error = outcome.error, !outcome.isGivenUp {
+    } else if let error = outcome.error, !outcome.isGivenUp, !isOfOutput(error) {
       console.note("mobj: \(redacted(outcome.url)): \(error.message)")
     }
   }
+
+  /// What is wrong with standard output is told once, at the end.
+  private func isOfOutput(_ error: ObjectError) -> Bool { error.code == .outputFailed && console.outputFault != nil }
 
   private mutating func endList() {
     isReading = false

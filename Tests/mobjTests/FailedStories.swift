@@ -119,6 +119,21 @@ struct FailedStories {
     #expect(run.notes.contains("mobj: --failed /dev/full cannot be written: No space left on device\n"))
   }
 
+  @Test(arguments: ["> /dev/full", "| true"])
+  func `an object whose body standard output did not take has failed`(_ output: String) async throws {
+    // More than a pipe holds.
+    server.on("/big", Reply(200, body: .pattern(Pattern(), count: 1_000_000)))
+    let command = "\(Tool.built) get --failed rest '\(server.url("/big"))' \(output)"
+    let run = try await RunningTool(
+      ["bash", "-c", command], environment: tool.environment, folder: tool.home.path
+    ).end()
+    #expect(tool.text("rest") == server.url("/big") + "\n")
+    if output == "| true" { return #expect(run.notes == "") }
+    #expect(run.status == 1)
+    #expect(run.notes.hasPrefix("mobj: standard output cannot be written: No space left on device\n"))
+    #expect(run.notes.contains("mobj: 0 objects, 0 B, ") && run.notes.hasSuffix("; 1 failed\n"))
+  }
+
   @Test(arguments: [1, 2, 4]) func `each object is tried as often as asked`(tries: Int) async throws {
     server.on("/busy", Reply(503))
     let run = try await tool.run("get", "--json", "--retry", "\(tries)", server.url("/busy"))
