@@ -7,20 +7,21 @@ internal import ManagedObjects
 /// or `namespace:oid`; or the `key` of one entry in `list --json`, for URLs whose secrets `list` does not print.
 struct RemovalNames {
   private let words: [String]
+  private let allWords: Set<String>
   private var found: Set<String> = []
   /// The words by each name under which an entry may have them.
   private let wordsByURL: [String: [String]]
 
   init(_ words: [String]) {
     self.words = words
+    allWords = Set(words)
     wordsByURL = Dictionary(grouping: words) { ObjectRequest($0).id?.name ?? $0 }
   }
 
   /// Whether the entry is meant.
   mutating func take(_ key: EntryKey) -> Bool {
     var meant = key.id.kind == .url ? wordsByURL[key.id.name, default: []] : []
-    let texts: Set<String> = [key.id.description, key.digest.hex]
-    meant += words.filter { texts.contains($0) }
+    meant += [key.id.description, key.digest.hex].filter(allWords.contains)
     found.formUnion(meant)
     return !meant.isEmpty
   }

@@ -41,6 +41,14 @@ struct RemovalNamesTests {
     #expect(meant([key.digest.hex], key, EntryKey(key.id)).taken == [true, false])
   }
 
+  @Test(.timeLimit(.minutes(1))) func `as many names as entries take a moment`() {
+    let count = 50_000
+    var names = RemovalNames((0..<count).map { "\($0)" })
+    var taken = 0
+    for number in 0..<count where names.take(EntryKey(ObjectID("\(number)"))) { taken += 1 }
+    #expect(taken == count && names.missing.isEmpty)
+  }
+
   @Test func `what was not found is told in order`() {
     #expect(meant(["b", "http://a/", "a", "b"], EntryKey(url("http://a/"))).missing == ["b", "a", "b"])
   }
