@@ -88,7 +88,7 @@ enum CacheReport {
     let isIndex = VariantIndex(entry.facts) != nil
     let kind = isIndex ? "index" : entry.key.kind == .partial ? "partial" : String(entry.facts.head.status)
     var line = padded(Figures.bytes(entry.count), left: 9) + padded(age(of: entry, now: now), left: 8)
-    line += "  " + padded(kind, right: 7) + "  " + redacted(entry.key.id.description)
+    line += "  " + padded(kind, right: 7) + "  " + shown(entry.key.id)
     if !entry.key.scope.isEmpty { line += "  (of one credential)" }
     if isIndex { line += "  (which variants there are of it)" }
     if !isIndex, let etag = entry.facts.head.fields["ETag"] { line += "  " + etag }
@@ -108,7 +108,7 @@ enum CacheReport {
     let fields: HeaderFields = isIndex ? [:] : entry.facts.head.fields
     let time = isIndex || entry.facts.isInvalidated ? nil : entry.facts.responseTime
     var object = JSONObject()
-    object.add("id", redacted(key.id.name))
+    object.add("id", shown(key.id, key.id.name))
     object.add("kind", key.id.kind == .url ? "url" : "oid")
     object.add("namespace", key.id.namespace)
     object.add("type", isIndex ? "index" : "\(key.kind)")
@@ -130,7 +130,7 @@ enum CacheReport {
 
   ///     damaged: a/a7c9…: the body has changed (https://example.com/a); removed
   static func damaged(_ entry: DamagedEntry) -> String {
-    let id = entry.id.map { " (\(redacted($0.description)))" } ?? ""
+    let id = entry.id.map { " (\(shown($0)))" } ?? ""
     return Console.shown("damaged: \(entry.file): \(entry.problem)\(id)\(entry.isRemoved ? "; removed" : "")") + "\n"
   }
 
@@ -138,7 +138,7 @@ enum CacheReport {
   static func damagedJSON(_ entry: DamagedEntry) -> String {
     var object = JSONObject()
     object.add("file", entry.file)
-    object.add("id", entry.id.map { redacted($0.description) })
+    object.add("id", entry.id.map { shown($0) })
     object.add("problem", entry.problem)
     object.add("removed", entry.isRemoved)
     return object.line
@@ -185,9 +185,20 @@ enum CacheReport {
       object.add("entries", left.entries)
       object.add("bytes", left.bytes)
     }
-    if let missing = removal.missing { object.add("notFound", missing.map(redacted)) }
+    if let missing = removal.missing { object.add("notFound", missing.map(shown)) }
     return object.line
   }
+
+  // MARK: Names
+
+  /// A URL without its secrets. Any other id as it is, so that `remove` finds what `list` shows.
+  private static func shown(_ id: ObjectID, _ text: String? = nil) -> String {
+    let text = text ?? id.description
+    return id.kind == .url ? redacted(text) : text
+  }
+
+  /// The same for a word that was to be removed.
+  static func shown(_ word: String) -> String { word.contains("://") ? redacted(word) : word }
 
   // MARK: Figures
 

@@ -193,7 +193,7 @@ struct CacheRun {
     try cache.forEach(look)
     removal.missing = names.missing
     print(options.json ? CacheReport.removedJSON(removal) : CacheReport.removed(removal))
-    for name in names.missing { console.note("mobj: \(redacted(name)) is not in the cache") }
+    for name in names.missing { console.note("mobj: \(CacheReport.shown(name)) is not in the cache") }
     return names.missing.isEmpty ? 0 : 1
   }
 

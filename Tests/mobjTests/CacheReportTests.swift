@@ -101,6 +101,20 @@ struct CacheReportTests {
     }
   }
 
+  @Test func `an id that is no URL is shown as it is, so that it can be removed by what is shown`() throws {
+    let id = ObjectID("joe@example.com?token=x", namespace: "mail")
+    let (entry, damaged) = (entry(EntryKey(id)), DamagedEntry(file: "a/a7", id: id, problem: "x"))
+    #expect(CacheReport.entry(entry, now: now).hasSuffix("  \(id)\n"))
+    #expect(try object(CacheReport.entryJSON(entry, now: now))["id"] as? String == "joe@example.com?token=x")
+    #expect(CacheReport.damaged(damaged).contains("(\(id))"))
+    #expect(try object(CacheReport.damagedJSON(damaged))["id"] as? String == id.description)
+    let removal = Removal(missing: ["joe@example.com"])
+    #expect(try object(CacheReport.removedJSON(removal))["notFound"] as? [String] == ["joe@example.com"])
+    var names = RemovalNames([id.description])
+    let isFound = names.take(EntryKey(id))
+    #expect(isFound)
+  }
+
   @Test func `no name and no field can move the terminal or break the line`() throws {
     let odd = entry(EntryKey(ObjectID("a\u{1B}[2J\nb")), fields: ["ETag": "\u{1B}]0;x\u{7}\u{9B}2J"])
     let line = CacheReport.entry(odd, now: now).dropLast()
