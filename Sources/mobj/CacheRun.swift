@@ -5,10 +5,12 @@ internal import ManagedObjects
 /// The run of `mobj cache`: works through a folder on the calling thread, an entry at a time, and shows how far it is.
 ///
 /// Results go to standard output in pieces, so that a list of millions takes neither memory nor a call for each line.
-/// An interrupt ends the process at the next entry: whatever is removed is removed whole.
+/// An interrupt ends the process at the next entry, in a trim at the next step: whatever is removed is removed whole.
 struct CacheRun {
   private static let pieceBytes = 32_768
   private static let showEvery = Duration.milliseconds(50)
+  /// Of a trim, until it is known how long a look at all takes.
+  private static let firstBudget = Duration.seconds(1)
   /// Files that dead writers left go at once when all is cleared; living ones hold a lock.
   private static let graceWhenCleared = Duration.seconds(10)
 
@@ -142,12 +144,18 @@ struct CacheRun {
 
   /// Steps over all of the folder, and on until it is within the limits, or a whole round more brought nothing: the first
   /// may only have found out how much there is.
+  ///
+  /// An interrupt is heeded between two steps. Where one step sees all it may take no longer than twice the one before,
+  /// and is taken up by the next, which lists the folder again; of others all are needed, each to its end.
   private mutating func trim() throws -> Int32 {
     var removal = Removal()
     var (steps, idle, looked) = (0, 0, 0)
     var isDone = false
+    var (began, budget) = (ContinuousClock.now, Self.firstBudget)
     while steps < cache.stepsOfTrim || !isDone && idle < cache.stepsOfTrim {
-      let result = try cache.trim(budget: .seconds(3600))
+      let result = try cache.trim(budget: cache.stepsOfTrim == 1 ? budget : .seconds(3600))
+      let now = ContinuousClock.now
+      (began, budget) = (now, max(Self.firstBudget, (now - began) * 2))
       steps += 1
       idle = result.removedEntries > 0 || steps <= cache.stepsOfTrim ? 0 : idle + 1
       looked += result.lookedAtEntries
