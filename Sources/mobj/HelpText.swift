@@ -39,7 +39,8 @@ enum HelpText {
       --output-dir DIR   write each body into DIR, named by the end of the URL path
       --force            overwrite files that exist
       --input FILE       get the URLs in FILE too, one a line; - is standard input
-      --failed FILE      write lines that failed or never began to FILE (or -)
+      --failed FILE      write lines that failed or never began to FILE (or -);
+                         with --output-dir they may get other names then
       --json             print a line of JSON for each object; without -o or
                          --output-dir this only fills the cache
       --quiet            no progress, no summary
