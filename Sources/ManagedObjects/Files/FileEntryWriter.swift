@@ -79,7 +79,9 @@ final class FileEntryWriter: EntryWriting, @unchecked Sendable {
       throw fault(error)
     }
     spill.keep()
-    if let info = try? store.fileSystem.info(of: spill.file.open) { store.verified.insert(info) }
+    if let info = try? store.fileSystem.info(of: spill.file.open) {
+      store.verified.insert(info, checksum: checksum)
+    }
     return lease(facts, checksum, .file(spill.file, count: spill.written))
   }
 

@@ -77,11 +77,11 @@ extension FileStore {
         else { throw FileFault.badPath }
         return .held(bytes, 0..<format.bodyCount)
       }
-      if verification == .always || !verified.contains(info) {
+      if verification == .always || !verified.contains(info, checksum: format.bodyChecksum) {
         guard try fileSystem.checksum(of: file, count: format.bodyCount) == format.bodyChecksum else {
           throw FileFault.badPath
         }
-        verified.insert(info)
+        verified.insert(info, checksum: format.bodyChecksum)
       }
     } catch {
       throw error == FileFault.badPath ? .bad(entry.info) : .fault(error)

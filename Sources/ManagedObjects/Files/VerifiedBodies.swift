@@ -3,26 +3,31 @@
 final class VerifiedBodies: Sendable {
   private static let limit = 4096
 
-  /// A file that is not the same file, or was written to since, has another one.
+  /// A file that is not the same file, or was written to since, has another one. So has a good file in the place of
+  /// another: files can be swapped without changing any of their own facts.
   private struct Identity: Hashable {
     var device, inode: UInt64
     var bytes: Int
     var modified: Int64
+    var checksum: UInt64
+
+    init(_ file: FileInfo, _ checksum: UInt64) {
+      (device, inode, bytes, modified) = (file.device, file.inode, file.bytes, file.modified)
+      self.checksum = checksum
+    }
   }
 
   private let known = Lock(Set<Identity>())
 
-  func contains(_ file: FileInfo) -> Bool { known.withLock { $0.contains(Self.identity(file)) } }
-
-  func insert(_ file: FileInfo) {
-    let identity = Self.identity(file)
-    known.withLock { known in
-      if known.count >= Self.limit { known = [] }
-      known.insert(identity)
-    }
+  /// - Parameter checksum: what its head says that the bytes have.
+  func contains(_ file: FileInfo, checksum: UInt64) -> Bool {
+    known.withLock { $0.contains(Identity(file, checksum)) }
   }
 
-  private static func identity(_ file: FileInfo) -> Identity {
-    Identity(device: file.device, inode: file.inode, bytes: file.bytes, modified: file.modified)
+  func insert(_ file: FileInfo, checksum: UInt64) {
+    known.withLock { known in
+      if known.count >= Self.limit { known = [] }
+      known.insert(Identity(file, checksum))
+    }
   }
 }

@@ -101,6 +101,25 @@ struct FileStoreHealingTests {
     #expect(try cache.get(key("a")) == Self.small)
   }
 
+  @Test(arguments: FileCacheTests.Kind.allCases, [false, true])
+  func `large bodies that were swapped are two misses, also where both were verified before`(
+    kind: FileCacheTests.Kind, isVerified: Bool
+  ) throws {
+    let folder = CacheFolder()
+    let names = ["a", "b"]
+    for (name, seed) in zip(names, [1, 2] as [UInt8]) {
+      try kind.open(folder).put(key(name), body(3 << 20, seed: seed))
+    }
+    let cache = try kind.open(folder)
+    if isVerified { for name in names { #expect(try cache.lookUp(key(name)) != nil) } }
+    let bodies = folder.bodies.map { folder.full($0) }
+    try #require(bodies.count == 2)
+    for (from, to) in [(bodies[0], folder.full("held")), (bodies[1], bodies[0]), (folder.full("held"), bodies[1])] {
+      try FileManager.default.moveItem(atPath: from, toPath: to)
+    }
+    for name in names { #expect(try cache.lookUp(key(name)) == nil) }
+  }
+
   @Test(arguments: FileCacheTests.Kind.allCases)
   func `a head without its body is a miss`(kind: FileCacheTests.Kind) throws {
     let folder = CacheFolder()
