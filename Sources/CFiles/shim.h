@@ -50,6 +50,11 @@ static inline int mo_rename_new(int folder, const char *from, const char *to) {
   return (int)syscall(__NR_renameat2, folder, from, folder, to, 1u);
 }
 
+// renameat2(2) with RENAME_EXCHANGE inside one folder: each gets the other's name, in one step.
+static inline int mo_rename_exchange(int folder, const char *one, const char *other) {
+  return (int)syscall(__NR_renameat2, folder, one, folder, other, 2u);
+}
+
 // Counters need no order among each other, so all of these are relaxed.
 static inline int64_t mo_load(const int64_t *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
 static inline void mo_store(int64_t *at, int64_t value) { __atomic_store_n(at, value, __ATOMIC_RELAXED); }

@@ -8,13 +8,13 @@ package import ManagedObjects
 ///     files.setReadOnly(true)                        // EROFS for all that would change something
 package final class FaultyFileSystem: FileSystem {
   package enum Call: Hashable, Sendable {
-    case openFolder, makeFolder, open, create, update, info, list, read, write, map, allocate, sync, rename, link,
-      remove
+    case openFolder, makeFolder, open, create, update, info, list, read, write, map, allocate, sync, rename, exchange,
+      link, remove
     case setModified, lock
 
     var changesSomething: Bool {
       switch self {
-      case .makeFolder, .create, .update, .write, .allocate, .rename, .link, .remove, .setModified: true
+      case .makeFolder, .create, .update, .write, .allocate, .rename, .exchange, .link, .remove, .setModified: true
       default: false
       }
     }
@@ -34,6 +34,13 @@ package final class FaultyFileSystem: FileSystem {
     var limitWriteBytes = Int.max
     var calls: [Call: Int] = [:]
     var yields = 0
+    var actions: [Call: Action] = [:]
+  }
+
+  private struct Action {
+    /// Calls that come before.
+    var after: Int
+    var action: @Sendable () -> Void
   }
 
   private let real = PosixFileSystem()
@@ -46,6 +53,11 @@ package final class FaultyFileSystem: FileSystem {
   /// Lets calls of this kind fail, after so many that do not.
   package func fail(_ call: Call, with fault: FileFault, after: Int = 0, times: Int = .max) {
     state.withLock { $0.faults[call] = Fault(fault: fault, after: after, times: times) }
+  }
+
+  /// Does something once, just before a call of this kind, as another process may: the next, or after so many.
+  package func act(before call: Call, after: Int = 0, _ action: @escaping @Sendable () -> Void) {
+    state.withLock { $0.actions[call] = Action(after: after, action: action) }
   }
 
   package func setReadOnly(_ isReadOnly: Bool) { state.withLock { $0.isReadOnly = isReadOnly } }
@@ -76,7 +88,16 @@ package final class FaultyFileSystem: FileSystem {
 
   package var yields: Int { state.withLock { $0.yields } }
 
+  private func takeAction(_ call: Call) -> (@Sendable () -> Void)? {
+    state.withLock { state in
+      guard let next = state.actions[call] else { return nil }
+      state.actions[call] = next.after == 0 ? nil : Action(after: next.after - 1, action: next.action)
+      return next.after == 0 ? next.action : nil
+    }
+  }
+
   private func pass(_ call: Call) throws(FileFault) {
+    takeAction(call)?()
     let fault: FileFault? = state.withLock { state in
       state.calls[call, default: 0] += 1
       if state.isReadOnly, call.changesSomething { return .readOnly }
@@ -180,6 +201,11 @@ package final class FaultyFileSystem: FileSystem {
   package func renameNew(_ from: FilePath, to path: FilePath, in folder: borrowing OpenFile) throws(FileFault) {
     try pass(.rename)
     try real.renameNew(from, to: path, in: folder)
+  }
+
+  package func exchange(_ one: FilePath, _ other: FilePath, in folder: borrowing OpenFile) throws(FileFault) {
+    try pass(.exchange)
+    try real.exchange(one, other, in: folder)
   }
 
   package func link(_ file: borrowing OpenFile, to path: FilePath, in folder: borrowing OpenFile) throws(FileFault) {

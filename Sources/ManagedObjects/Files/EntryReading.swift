@@ -43,7 +43,14 @@ extension FileSystem {
     _ name: EntryName, in folder: StoreFolder, isWhole: Bool
   ) throws(EntryTrouble) -> EntryReading {
     guard folder.hasShard(folder.paths.shard(of: name)) else { throw .missing }
-    let file = try openEntry(folder.paths.head(name), in: folder)
+    return try readEntry(at: folder.paths.head(name), in: folder, isWhole: isWhole)
+  }
+
+  /// - Parameter path: in a shard that is known to be one.
+  func readEntry(
+    at path: FilePath, in folder: StoreFolder, isWhole: Bool
+  ) throws(EntryTrouble) -> EntryReading {
+    let file = try openEntry(path, in: folder)
     let info: FileInfo
     var bytes: HeldBytes
     do throws(FileFault) {

@@ -15,7 +15,17 @@ extension FileStore {
 
   /// Writes the head, with a small body behind it, and puts it in place of what is there.
   func publish(_ name: EntryName, _ bytes: [UInt8], _ bodyBytes: Int, in folder: StoreFolder) throws(FileFault) {
+    try write(bytes, of: name, in: folder) { (temp) throws(FileFault) in
+      try putInPlace(temp, name, charge: chargedBytes(bytes.count, bodyBytes), in: folder)
+    }
+  }
+
+  /// Writes a head under a name of its own, and has it put in place.
+  private func write<Result>(
+    _ bytes: [UInt8], of name: EntryName, in folder: StoreFolder, thenPut put: (FilePath) throws(FileFault) -> Result
+  ) throws(FileFault) -> Result {
     let shard = folder.paths.shard(of: name)
+    let result: Result
     let temp = folder.paths.temp(folder.uniqueName(), in: shard)
     let file = try create(temp, in: shard, folder)
     do throws(FileFault) {
@@ -23,12 +33,13 @@ extension FileStore {
       _ = try fileSystem.lock(file, isShared: false)
       try fileSystem.writeAll(bytes, to: file)
       if durability == .data { try fileSystem.sync(file) }
-      try putInPlace(temp, name, charge: chargedBytes(bytes.count, bodyBytes), in: folder)
+      result = try put(temp)
     } catch {
       try? fileSystem.remove(temp, in: folder.root)
       throw error
     }
     if durability == .data { try syncShard(shard, folder) }
+    return result
   }
 
   private func create(_ path: FilePath, in shard: Int, _ folder: StoreFolder) throws(FileFault) -> OpenFile {
@@ -70,7 +81,13 @@ extension FileStore {
   /// The body of the entry that was replaced, unless the new head names it too, as after a 304.
   private func removeReplacedBody(of old: Described?, _ name: EntryName, in folder: StoreFolder) {
     guard let generation = old?.ownFile else { return }
-    if let now = describe(name, in: folder), now.ownFile == generation { return }
+    do throws(EntryTrouble) {
+      let entry = try fileSystem.readEntry(name, in: folder, isWhole: false)
+      if entry.format.place == .ownFile, entry.format.generation == generation { return }
+    } catch {
+      // It may name it: if not, the body is swept as a leftover.
+      if case .fault = error { return }
+    }
     try? fileSystem.remove(folder.paths.body(name, generation: generation), in: folder.root)
   }
 
@@ -88,8 +105,13 @@ extension FileStore {
 
   /// nil: nothing, or no good entry.
   func describe(_ name: EntryName, in folder: StoreFolder) -> Described? {
+    guard folder.hasShard(folder.paths.shard(of: name)) else { return nil }
+    return describe(folder.paths.head(name), in: folder)
+  }
+
+  private func describe(_ path: FilePath, in folder: StoreFolder) -> Described? {
     do throws(EntryTrouble) {
-      let entry = try fileSystem.readEntry(name, in: folder, isWhole: false)
+      let entry = try fileSystem.readEntry(at: path, in: folder, isWhole: false)
       return Described(charge: entry.charge, ownFile: entry.format.place == .ownFile ? entry.format.generation : nil)
     } catch {
       return nil
@@ -98,28 +120,83 @@ extension FileStore {
 
   // MARK: Changing and removing
 
+  /// Others may renew the same entry at the same time, but not so often while one does.
+  private static let limitUpdates = 16
+
   func update(_ key: EntryKey, _ facts: EntryFacts) throws(ObjectError) {
     let folder = try folderForWriting()
-    let name = EntryName(key)
     do throws(EntryTrouble) {
-      let entry = try fileSystem.readEntry(name, in: folder, isWhole: true)
-      guard entry.belongs(to: key), entry.format.generation == facts.generation else { return }
-      let format = entry.format
-      let body = EntryFormat.Body(
-        count: format.bodyCount, checksum: format.bodyChecksum, storedTime: format.storedTime, place: format.place)
-      guard var bytes = EntryFormat.encode(key, facts, body, reserving: format.bodyCount) else {
-        throw .fault(.badPath)
-      }
-      if format.place == .inside {
-        entry.bytes.withBytes { bytes.append($0.extracting(entry.insideRange)) }
-      }
-      do throws(FileFault) {
-        try publish(name, bytes, format.place == .ownFile ? format.bodyCount : 0, in: folder)
-      } catch { throw .fault(error) }
+      for _ in 0..<Self.limitUpdates { if try updateOnce(key, facts, in: folder) { return } }
+      throw .fault(.taken)
     } catch {
       guard case .fault(let fault) = error else { return }
       throw ObjectError(fault, "An entry in the cache folder \(path) could not be renewed")
     }
+  }
+
+  /// - Returns: false: it is not the entry any more that was read; it may be the same body's still.
+  private func updateOnce(
+    _ key: EntryKey, _ facts: EntryFacts, in folder: StoreFolder
+  ) throws(EntryTrouble) -> Bool {
+    let name = EntryName(key)
+    let entry = try fileSystem.readEntry(name, in: folder, isWhole: true)
+    let format = entry.format
+    guard entry.belongs(to: key), format.generation == facts.generation else { return true }
+    let body = EntryFormat.Body(
+      count: format.bodyCount, checksum: format.bodyChecksum, storedTime: format.storedTime, place: format.place)
+    guard var bytes = EntryFormat.encode(key, facts, body, reserving: format.bodyCount) else {
+      throw .fault(.badPath)
+    }
+    if format.place == .inside { entry.bytes.withBytes { bytes.append($0.extracting(entry.insideRange)) } }
+    let charge = chargedBytes(bytes.count, format.place == .ownFile ? format.bodyCount : 0)
+    do throws(FileFault) {
+      // The entry stays open meanwhile, or its inode could be that of a new file.
+      return try write(bytes, of: name, in: folder) { (temp) throws(FileFault) in
+        try exchange(temp, name, for: entry.info.inode, charge: charge, in: folder)
+      }
+    } catch { throw .fault(error) }
+  }
+
+  /// Puts a renewed head in the place of the one that was read, and nothing in the place of another.
+  ///
+  /// Nothing can be replaced on a condition. So the two are exchanged, and what came out tells whether in the last moment
+  /// another was committed: that goes back at once, and it is looked what comes out for it, since somebody may have been
+  /// quicker once more. So what was committed last stays, and what was removed stays away.
+  /// - Returns: whether it was put there.
+  private func exchange(
+    _ temp: FilePath, _ name: EntryName, for read: UInt64, charge: Int, in folder: StoreFolder
+  ) throws(FileFault) -> Bool {
+    let head = folder.paths.head(name)
+    var expected: UInt64? = read
+    var isPut = false
+    var isOver = inode(of: head, in: folder) != expected
+    while !isOver {
+      let new = inode(of: temp, in: folder)
+      do throws(FileFault) {
+        try fileSystem.exchangeOrReplace(temp, head, in: folder.root)
+      } catch {
+        guard error.isMissing else { throw error }
+        break
+      }
+      let old = inode(of: temp, in: folder)
+      isOver = old == nil || old == expected
+      isPut = isOver && expected == read
+      expected = new
+    }
+    discard(temp, name, chargedInstead: charge, in: folder)
+    return isPut
+  }
+
+  private func inode(of path: FilePath, in folder: StoreFolder) -> UInt64? {
+    (try? fileSystem.info(of: path, in: folder.root))?.inode
+  }
+
+  /// Removes what came out of an exchange, with its body unless the entry has the same.
+  private func discard(_ temp: FilePath, _ name: EntryName, chargedInstead charge: Int, in folder: StoreFolder) {
+    let old = describe(temp, in: folder)
+    try? fileSystem.remove(temp, in: folder.root)
+    folder.counters.add(entries: 0, bytes: charge - (old?.charge ?? charge), to: folder.paths.shard(of: name))
+    removeReplacedBody(of: old, name, in: folder)
   }
 
   func remove(_ key: EntryKey) throws(ObjectError) {

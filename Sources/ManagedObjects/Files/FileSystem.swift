@@ -38,6 +38,8 @@ package protocol FileSystem: Sendable {
   func rename(_ from: FilePath, to path: FilePath, in folder: borrowing OpenFile) throws(FileFault)
   /// The same, but fails with `isTaken` where something is there already.
   func renameNew(_ from: FilePath, to path: FilePath, in folder: borrowing OpenFile) throws(FileFault)
+  /// Each of two that are there gets the other's name, in one step.
+  func exchange(_ one: FilePath, _ other: FilePath, in folder: borrowing OpenFile) throws(FileFault)
   /// A second name for an open file.
   func link(_ file: borrowing OpenFile, to path: FilePath, in folder: borrowing OpenFile) throws(FileFault)
   func remove(_ path: FilePath, in folder: borrowing OpenFile) throws(FileFault)

@@ -180,6 +180,12 @@ package struct PosixFileSystem: FileSystem {
     try done(unsafe from.withPointer { from in unsafe path.withPointer { unsafe mo_rename_new(number, from, $0) } })
   }
 
+  package func exchange(_ one: FilePath, _ other: FilePath, in folder: borrowing OpenFile) throws(FileFault) {
+    let number = folder.descriptor
+    try done(
+      unsafe one.withPointer { one in unsafe other.withPointer { unsafe mo_rename_exchange(number, one, $0) } })
+  }
+
   package func link(
     _ file: borrowing OpenFile, to path: FilePath, in folder: borrowing OpenFile
   ) throws(FileFault) {

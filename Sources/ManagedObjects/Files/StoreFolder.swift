@@ -230,6 +230,18 @@ extension FileSystem {
     }
   }
 
+  /// `exchange`, also where the file system does not know that; then what was there is gone.
+  func exchangeOrReplace(
+    _ temp: FilePath, _ path: FilePath, in folder: borrowing OpenFile
+  ) throws(FileFault) {
+    do throws(FileFault) {
+      try exchange(temp, path, in: folder)
+    } catch {
+      guard error.isUnsupported else { throw error }
+      try rename(temp, to: path, in: folder)
+    }
+  }
+
   /// `renameNew`, also where the file system does not know that; then with a moment in which another process that does
   /// the same is overwritten.
   func moveNew(_ from: FilePath, to path: FilePath, in folder: borrowing OpenFile) throws(FileFault) {
