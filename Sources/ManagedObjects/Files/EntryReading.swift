@@ -81,6 +81,17 @@ extension FileSystem {
     }
   }
 
+  /// Whether this is the very file that was looked at, not replaced or used since: what is to be removed for what was
+  /// seen of it is asked so just before.
+  func isUnchanged(_ path: FilePath, since seen: FileInfo, in folder: borrowing OpenFile) -> Bool {
+    isUnchanged(path, inode: seen.inode, modified: seen.modified, in: folder)
+  }
+
+  func isUnchanged(_ path: FilePath, inode: UInt64, modified: Int64, in folder: borrowing OpenFile) -> Bool {
+    guard let now = try? info(of: path, in: folder) else { return false }
+    return now.inode == inode && now.modified == modified
+  }
+
   /// The checksum of a file's first bytes, read in pieces; nil where it ends before.
   func checksum(of file: borrowing OpenFile, count: Int) throws(FileFault) -> UInt64? {
     let checksum = StreamingChecksum()

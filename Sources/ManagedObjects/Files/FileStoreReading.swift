@@ -18,7 +18,7 @@ extension FileStore {
       folder.counters.noteMiss()
       switch error {
       case .missing: break
-      case .bad(let info): heal(folder.paths.head(name), info, name, in: folder)
+      case .bad(let info): heal(name, seen: info, in: folder)
       case .fault(let fault):
         throw ObjectError(fault, "An entry in the cache folder \(path) could not be read")
       }
@@ -39,7 +39,7 @@ extension FileStore {
     guard entry.belongs(to: key) else { throw .bad(entry.info) }
     let now = time.wallNow
     if isExpired(entry, now: now) {
-      take(name, in: folder)
+      if fileSystem.isUnchanged(folder.paths.head(name), since: entry.info, in: folder.root) { take(name, in: folder) }
       throw .missing
     }
     let body: FileLease.Body
@@ -153,15 +153,12 @@ extension FileStore {
   // MARK: Healing
 
   /// Removes what is no good entry, unless it has been replaced since it was looked at.
-  func heal(_ path: FilePath, _ seen: FileInfo?, _ name: EntryName, in folder: StoreFolder) {
-    guard let seen, let now = try? fileSystem.info(of: path, in: folder.root), now.inode == seen.inode else { return }
-    heal(name, in: folder)
-  }
-
-  /// - Returns: whether it is gone.
+  /// - Returns: whether it was removed.
   @discardableResult
-  func heal(_ name: EntryName, in folder: StoreFolder) -> Bool {
-    guard take(name, in: folder) == nil else { return false }
+  func heal(_ name: EntryName, seen: FileInfo?, in folder: StoreFolder) -> Bool {
+    guard let seen, fileSystem.isUnchanged(folder.paths.head(name), since: seen, in: folder.root),
+      take(name, in: folder) == nil
+    else { return false }
     tally.heal()
     folder.counters.noteHealed()
     return true

@@ -37,10 +37,10 @@ extension FileStore {
           result.goodEntries += 1
           result.bytes += count
         case .gone: continue
-        case .bad(let problem, let mayPass):
+        case .bad(let problem, let seen):
           result.badEntries += 1
           let id = summary(name, in: folder)?.key.id
-          let isRemoved = repairs && !mayPass && heal(name, in: folder)
+          let isRemoved = repairs && heal(name, seen: seen, in: folder)
           found(
             DamagedEntry(file: "\(folder.paths.head(name))", id: id, problem: problem, isRemoved: isRemoved))
         }
@@ -54,8 +54,8 @@ extension FileStore {
 
   private enum Finding {
     case good(Int)
-    /// - Parameter mayPass: it could not be read now; whether it is good nobody knows.
-    case bad(String, mayPass: Bool = false)
+    /// - Parameter FileInfo: of the head; nil: it could not be read now, and whether it is good nobody knows.
+    case bad(String, FileInfo?)
     /// Removed since it was listed.
     case gone
   }
@@ -70,30 +70,34 @@ extension FileStore {
   private func verifyOnce(_ name: EntryName, in folder: StoreFolder) -> Finding {
     do throws(EntryTrouble) {
       let entry = try fileSystem.readEntry(name, in: folder, isWhole: true)
-      guard EntryName(entry.key()) == name else { return .bad("the head belongs to another entry") }
-      let count = entry.format.bodyCount
-      if entry.format.place == .inside { return entry.isInsideGood ? .good(count) : .bad("the body has changed") }
-      return try verifyBody(of: entry, name, in: folder)
+      guard EntryName(entry.key()) == name else { return .bad("the head belongs to another entry", entry.info) }
+      if let problem = try problem(of: entry, name, in: folder) { return .bad(problem, entry.info) }
+      return .good(entry.format.bodyCount)
     } catch {
       switch error {
       case .missing: return .gone
-      case .bad: return .bad("the head is damaged")
-      case .fault(let fault): return .bad("it cannot be read: \(fault)", mayPass: true)
+      case .bad(let info): return .bad("the head is damaged", info)
+      case .fault(let fault): return .bad("it cannot be read: \(fault)", nil)
       }
     }
   }
 
-  private func verifyBody(
+  /// What is wrong with its body; nil: nothing.
+  private func problem(
     of entry: borrowing EntryReading, _ name: EntryName, in folder: StoreFolder
-  ) throws(EntryTrouble) -> Finding {
+  ) throws(EntryTrouble) -> String? {
     let (count, checksum) = (entry.format.bodyCount, entry.format.bodyChecksum)
+    if entry.format.place == .inside { return entry.isInsideGood ? nil : "the body has changed" }
     do throws(FileFault) {
       let path = folder.paths.body(name, generation: entry.format.generation)
       let file = try fileSystem.open(path, in: folder.root, .read)
-      guard try fileSystem.info(of: file).bytes == count else { return .bad("the body has another length") }
-      return try fileSystem.checksum(of: file, count: count) == checksum ? .good(count) : .bad("the body has changed")
+      let info = try fileSystem.info(of: file)
+      guard info.kind == .file else { return "the body is no file" }
+      guard info.bytes == count else { return "the body has another length" }
+      return try fileSystem.checksum(of: file, count: count) == checksum ? nil : "the body has changed"
     } catch {
-      if error.isMissing { return .bad("the body is missing") }
+      if error.isMissing { return "the body is missing" }
+      if error.isWrongKind { return "the body is no file" }
       throw .fault(error)
     }
   }

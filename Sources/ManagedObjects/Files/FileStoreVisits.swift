@@ -80,7 +80,7 @@ extension FileStore {
       case .removed:
         result.removedEntries += 1
         result.removedBytes += item.charge
-      case .missing: break
+      case .spared: break
       case .refused: return at
       }
       pace.step(fileSystem)
@@ -90,8 +90,8 @@ extension FileStore {
 
   private enum Eviction {
     case removed
-    /// Somebody else removed it, and counted that.
-    case missing
+    /// Somebody else removed it, and counted that; or it is not the one that was chosen: used since, or replaced.
+    case spared
     /// It cannot be removed, and nor can the others then.
     case refused
   }
@@ -99,8 +99,12 @@ extension FileStore {
   /// The head first: from then on it is a miss, and its body an orphan that the sweeper finds if we end here.
   private func evict(_ item: TrimRule.Item, _ listing: ShardListing, in folder: StoreFolder) -> Eviction {
     let named = listing.bodies[item.name] == nil ? nil : describe(item.name, in: folder)?.ownFile
-    do throws(FileFault) { try fileSystem.remove(folder.paths.head(item.name), in: folder.root) } catch {
-      return error.isMissing ? .missing : .refused
+    let head = folder.paths.head(item.name)
+    guard fileSystem.isUnchanged(head, inode: item.inode, modified: item.lastUse, in: folder.root) else {
+      return .spared
+    }
+    do throws(FileFault) { try fileSystem.remove(head, in: folder.root) } catch {
+      return error.isMissing ? .spared : .refused
     }
     folder.counters.add(entries: -1, bytes: -item.charge, to: folder.paths.shard(of: item.name))
     if let named { try? fileSystem.remove(folder.paths.body(item.name, generation: named), in: folder.root) }

@@ -63,10 +63,10 @@ extension FileStore {
         ShardListing.Body(generation: generation, bytes: min(info.bytes, 1 << 44), modified: info.modified), of: name)
     }
     heads.sort { $0.inode < $1.inode }
-    for (name, inode) in heads {
+    for (name, _) in heads {
       pace.step(fileSystem)
       guard let info = try existing(EntryPaths.headInShard(name), in: place) else { continue }
-      listing.add(name, inode, info)
+      listing.add(name, info)
     }
   }
 
@@ -82,13 +82,13 @@ extension FileStore {
 extension ShardListing {
   fileprivate mutating func add(_ body: Body, of name: EntryName) { bodies[name, default: []].append(body) }
 
-  fileprivate mutating func add(_ name: EntryName, _ inode: UInt64, _ info: FileInfo) {
+  fileprivate mutating func add(_ name: EntryName, _ info: FileInfo) {
     guard info.kind == .file else { return junk.append(name) }
     let bodyBytes = bodies.isEmpty ? 0 : bodies[name, default: []].reduce(0) { $0 + $1.bytes }
     if bodyBytes > 0 { names.insert(name) }
     entries.append(
       TrimRule.Item(
-        name: name, inode: inode, charge: chargedBytes(info.bytes, bodyBytes), lastUse: info.modified,
+        name: name, inode: info.inode, charge: chargedBytes(info.bytes, bodyBytes), lastUse: info.modified,
         stored: info.born))
   }
 }

@@ -121,6 +121,20 @@ struct FileStoreHealingTests {
   }
 
   @Test(arguments: FileCacheTests.Kind.allCases)
+  func `what replaced an entry past its age while that was looked at stays`(kind: FileCacheTests.Kind) throws {
+    let folder = CacheFolder()
+    let (cache, other) = (
+      try kind.open(folder, CacheFolder.limits(age: .seconds(100))), try kind.open(folder, CacheFolder.limits())
+    )
+    try cache.put(key("k"), Self.small)
+    cache.settle(atMost: .seconds(10))
+    folder.time.shift(by: .seconds(101))
+    folder.files.act(before: .read) { _ = try? other.put(key("k"), Self.large) }
+    #expect(try cache.lookUp(key("k")) == nil)
+    #expect(try cache.get(key("k")) == Self.large)
+  }
+
+  @Test(arguments: FileCacheTests.Kind.allCases)
   func `a head without its body is a miss`(kind: FileCacheTests.Kind) throws {
     let folder = CacheFolder()
     let cache = try kind.open(folder)

@@ -69,6 +69,30 @@ struct FileStoreVerifyingTests {
     #expect(verify(cache).0.badEntries == 0 && verify(cache).0.goodEntries == 2)
   }
 
+  @Test(arguments: [100, 200_000]) func `what replaced a damaged entry while it was looked at stays`(size: Int) throws {
+    let (cache, other) = (try folder.fileCache(), try folder.fileCache())
+    try cache.put(key("a"), body(size))
+    try folder.flip(folder.head(key("a")), at: 60)
+    // Twice it is found damaged; then its name is asked for.
+    folder.files.act(before: .read, after: 2) { _ = try? other.put(key("a"), body(size, seed: 2)) }
+    let (result, found) = verify(cache, repairs: true)
+    #expect(result.badEntries == 1 && found.map(\.isRemoved) == [false])
+    #expect(try cache.get(key("a")) == body(size, seed: 2))
+  }
+
+  @Test func `a link in a body's place is damage, and goes`() throws {
+    let cache = try folder.fileCache()
+    try cache.put(key("a"), body(200_000))
+    let file = folder.full(folder.bodies[0])
+    try FileManager.default.moveItem(atPath: file, toPath: folder.full("elsewhere"))
+    symlink(folder.full("elsewhere"), file)
+    let (result, found) = verify(cache, repairs: true)
+    #expect(result.badEntries == 1 && found.first?.problem == "the body is no file")
+    #expect(found.first?.isRemoved == true)
+    #expect(verify(cache).0.badEntries == 0)
+    #expect(try folder.bytes("elsewhere") == body(200_000))
+  }
+
   @Test func `something else in an entry's place is named`() throws {
     let cache = try folder.fileCache()
     try cache.put(key("a"), body(100))
