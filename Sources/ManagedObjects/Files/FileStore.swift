@@ -106,24 +106,41 @@ final class FileStore: Sendable {
   /// 32 random bytes that stay with the folder; in a folder that cannot be written to, those of this instance.
   func secret() -> [UInt8] {
     guard let folder = openFolder() else { return fallbackSecret }
-    if let known = readSecret(folder) { return known }
-    let isDamaged = (try? fileSystem.info(of: EntryPaths.secret, in: folder.root)) != nil
-    try? fileSystem.place(
-      fallbackSecret, at: EntryPaths.secret, by: EntryPaths.unfinished(folder.uniqueName()), in: folder.root,
-      replacing: isDamaged)
+    do throws(FileFault) {
+      if let known = try readSecret(folder) { return known }
+      try? makeSecret(folder, isDamaged: true)
+    } catch {
+      // One that cannot be read now stays: without it all that is stored under credentials would be lost.
+      guard error.isMissing else { return fallbackSecret }
+      try? makeSecret(folder, isDamaged: false)
+    }
     // Another process may have been quicker: what stands there is the secret of all.
-    return readSecret(folder) ?? fallbackSecret
+    return existingSecret() ?? fallbackSecret
   }
 
-  /// nil: there is none, and none is made.
-  func existingSecret() -> [UInt8]? { openFolder().flatMap { readSecret($0) } }
+  private func makeSecret(_ folder: StoreFolder, isDamaged: Bool) throws(FileFault) {
+    let temp = EntryPaths.unfinished(folder.uniqueName())
+    // A file takes the place of anything but a folder.
+    if isDamaged, try fileSystem.info(of: EntryPaths.secret, in: folder.root).kind == .folder {
+      try fileSystem.removeAny(EntryPaths.secret, in: folder.root)
+    }
+    try fileSystem.place(fallbackSecret, at: EntryPaths.secret, by: temp, in: folder.root, replacing: isDamaged)
+  }
 
-  private func readSecret(_ folder: StoreFolder) -> [UInt8]? {
-    guard let file = try? fileSystem.open(EntryPaths.secret, in: folder.root, .read),
-      let info = try? fileSystem.info(of: file), info.kind == .file,
-      let bytes = try? fileSystem.read(file, at: 0, count: 33), bytes.count == 32
-    else { return nil }
-    return bytes.withBytes { [UInt8]($0) }
+  /// nil: there is none that can be read, and none is made.
+  func existingSecret() -> [UInt8]? { openFolder().flatMap { try? readSecret($0) } }
+
+  /// nil: what stands there is no secret.
+  private func readSecret(_ folder: StoreFolder) throws(FileFault) -> [UInt8]? {
+    do throws(FileFault) {
+      let file = try fileSystem.open(EntryPaths.secret, in: folder.root, .read)
+      guard try fileSystem.info(of: file).kind == .file else { return nil }
+      let bytes = try fileSystem.read(file, at: 0, count: 33)
+      return bytes.count == 32 ? bytes.withBytes { [UInt8]($0) } : nil
+    } catch {
+      guard error.isWrongKind else { throw error }
+      return nil
+    }
   }
 }
 

@@ -131,6 +131,29 @@ struct FileCacheSharingTests {
     #expect(try other.fileCache().secret() != secret)
   }
 
+  @Test(arguments: [FaultyFileSystem.Call.open, .info, .read], [FileFault.readFailed, .noDescriptors, .refused])
+  func `a secret that cannot be read now stays`(call: FaultyFileSystem.Call, fault: FileFault) throws {
+    let folder = CacheFolder()
+    let secret = try folder.fileCache().secret()
+    let cache = try folder.fileCache()
+    folder.files.fail(call, with: fault)
+    #expect(cache.secret().count == 32)
+    #expect(cache.secret() == cache.secret())
+    folder.files.mend()
+    #expect(try folder.bytes("secret") == Data(secret))
+    #expect(cache.secret() == secret)
+  }
+
+  @Test func `a folder or a link in the secret's place is replaced`() throws {
+    for isLink in [false, true] {
+      let folder = CacheFolder()
+      let cache = try folder.fileCache()
+      if isLink { symlink("/etc/hostname", folder.full("secret")) } else { mkdir(folder.full("secret"), 0o700) }
+      let secret = cache.secret()
+      #expect(try folder.fileCache().secret() == secret)
+    }
+  }
+
   @Test func `a damaged secret is replaced, once`() throws {
     let folder = CacheFolder()
     let cache = try folder.fileCache()
