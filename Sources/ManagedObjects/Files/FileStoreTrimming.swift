@@ -38,7 +38,7 @@ extension FileStore {
   }
 
   private func wakeTrimmer() {
-    worker.wake { [weak self] in self?.trimSlice() ?? false }
+    worker.wake(.slice) { [weak self] in self?.trimSlice() ?? false }
   }
 
   func settle(atMost time: Duration) {
@@ -159,7 +159,7 @@ extension FileStore {
     let shortest = [limits.limitAge, limits.limitUnused, limits.graceForLeftovers].compactMap { $0 }.min()
     let interval = min(.seconds(3600), max(.seconds(1), (shortest ?? .seconds(3600)) / (10 * slices)))
     let next = time.schedule(after: interval) { [weak self] in
-      self?.worker.wake { [weak self] in
+      self?.worker.wake(.step) { [weak self] in
         _ = self?.trim(budget: .milliseconds(500))
         return false
       }
