@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// A file cache for millions of entries: the same contract as `FileCache`, and the same files, in more shards.
 ///
-/// What differs is trimming, which never looks at more than a part: over a limit, the fullest run of shards loses at
-/// most a fifth of its entries, least recently used first, then the next, until the whole is within its limits; and
+/// What differs is trimming, which never looks at more than a part: over a limit, the run of shards with the most entries
+/// loses at most a fifth of them, least recently used first, then the next, until the whole is within its limits; and
 /// `trim(budget:)` goes over the next tenth of the shards, so that ten steps see each of them once, whichever
 /// processes make them. Shards are chosen by the digest of the key, never by the text of a name.
 public final class BigFileCache: StoredCache {

@@ -2,8 +2,10 @@
 ///
 /// A commit only adds to the counters and, every so many commits, sums them up. When the sum is over a limit, the
 /// cache's worker is woken, which alone removes entries: the whole of a `FileCache` down to its low water; of a
-/// `BigFileCache` the fullest run of shards, at most a fifth of it, then the next. Those who commit faster than it
-/// can remove wait for it, at most 50 ms a commit, once the cache is over by more than a hundredth and one object.
+/// `BigFileCache` the run of shards with the most entries, at most a fifth of it, then the next. By entries, whatever the
+/// limit is one of: by bytes it would be that with the largest body, again and again, until all with it were gone. Those
+/// who commit faster than it can remove wait for it, at most 50 ms a commit, once the cache is over by more than a
+/// hundredth and one object.
 ///
 /// Of all processes one trims at a time; who holds `trim.lock` does, and the kernel lets go of it when it dies.
 extension FileStore {
@@ -59,12 +61,16 @@ extension FileStore {
     defer { withExtendedLifetime(lock) {} }
     if isSweepDue(folder) { sweepFolders(in: folder) }
     let end = time.now + Self.workSlice
+    var isOfUse = false
+    // Where nothing is removed nor counted anew: cannot be listed, read-only, or nothing is left to remove.
+    var idle: Set<Int> = []
     while limitRule(folder).isOver(folder.counters.total) {
       let before = folder.counters.total
-      let result = trimFullest(folder)
-      // Neither removed nor counted anew: read-only, or nothing left to remove.
-      if result.removedEntries == 0, folder.counters.total == before { return false }
-      if time.now > end { return true }
+      guard let shards = folder.counters.fullestRun(of: runLength(before, folder), passingOver: idle) else { break }
+      let result = visit(shards, goal: goal(folder), in: folder)
+      let isIdle = result.removedEntries == 0 && folder.counters.total == before
+      if isIdle { idle.insert(shards.lowerBound) } else { isOfUse = true }
+      if time.now > end { return isOfUse }
     }
     while let shard = folder.counters.nextUncounted() {
       _ = visit(shard..<(shard + 1), goal: nil, in: folder)
@@ -72,14 +78,6 @@ extension FileStore {
       if time.now > end { return true }
     }
     return false
-  }
-
-  private func trimFullest(_ folder: StoreFolder) -> TrimResult {
-    let total = folder.counters.total
-    let rule = limitRule(folder)
-    let run = runLength(total, folder)
-    let shards = folder.counters.fullestRun(of: run, byBytes: rule.isBytesOver(total))
-    return visit(shards, goal: goal(shards, rule, folder), in: folder)
   }
 
   /// Shards that are looked at together, a power of two.
@@ -91,11 +89,11 @@ extension FileStore {
     return run
   }
 
-  private func goal(_ shards: Range<Int>, _ rule: LimitRule, _ folder: StoreFolder) -> Goal {
-    let share = Double(shards.count) / Double(folder.paths.shards)
-    return Goal(
-      bytes: rule.goal(rule.limitBytes, lowWater: limits.lowWater, share: share),
-      entries: rule.goal(rule.limitEntries, lowWater: limits.lowWater, share: share), part: isWhole ? 1 : 0.2)
+  /// Of what a visit sees; asked when its shards have been counted.
+  private func goal(_ folder: StoreFolder) -> (SharedCounters.Count) -> TrimGoal {
+    let (rule, lowWater) = (limitRule(folder), limits.lowWater)
+    if isWhole { return { _ in rule.goalOfAll(lowWater: lowWater) } }
+    return { rule.goal(of: $0, total: folder.counters.total, lowWater: lowWater) }
   }
 
   /// nil: another process, or another instance in this one, is trimming.
@@ -133,9 +131,8 @@ extension FileStore {
       // Behind the last shard the first one follows.
       let first = at % count
       let shards = first..<min(first + min(run, end - at), count)
-      let rule = limitRule(folder)
-      let isOver = rule.isOver(folder.counters.total)
-      result.add(visit(shards, goal: isOver ? goal(shards, rule, folder) : nil, in: folder, until: deadline))
+      let isOver = limitRule(folder).isOver(folder.counters.total)
+      result.add(visit(shards, goal: isOver ? goal(folder) : nil, in: folder, until: deadline))
       at += shards.count
     }
     folder.counters.position = at % count

@@ -1,28 +1,24 @@
 /// What walks over shards: each sees some shards at a time and holds nobody up.
 extension FileStore {
-  /// What a visit may remove for the sake of the limits.
-  struct Goal {
-    var bytes: Int?
-    var entries: Int?
-    /// At most this part of the entries at once.
-    var part = 1.0
-  }
-
   /// So many go at a visit although its time is over, or a short one would look at all and remove nothing for ever.
   private static let leastVictims = 16
 
   /// Looks at the shards, sets their counters to what it sees, and removes what is past its time, the least recently used
   /// until the goal is met, and leftovers.
+  /// - Parameter goal: of what it sees; nil: only what is past its time goes.
   func visit(
-    _ shards: Range<Int>, goal: Goal?, in folder: StoreFolder, until deadline: Moment? = nil
+    _ shards: Range<Int>, goal: ((SharedCounters.Count) -> TrimGoal)?, in folder: StoreFolder,
+    until deadline: Moment? = nil
   ) -> TrimResult {
     var pace = Pace(time)
     let before = shards.map { folder.counters.rawCount(of: $0) }
     var listing = list(shards, in: folder, &pace)
     setCounters(shards, before: before, listing, in: folder)
-    let limitVictims = goal.map { max(1, Int(Double(listing.entries.count) * $0.part)) } ?? 0
+    let seen = SharedCounters.Count(
+      entries: listing.entries.count, bytes: listing.entries.reduce(0) { $0 + $1.charge })
+    let goal = goal?(seen) ?? TrimGoal(limitVictims: 0)
     let rule = TrimRule(
-      goalBytes: goal?.bytes, goalEntries: goal?.entries, limitVictims: limitVictims, limitAge: limits.limitAge,
+      goalBytes: goal.bytes, goalEntries: goal.entries, limitVictims: goal.limitVictims, limitAge: limits.limitAge,
       limitUnused: limits.limitUnused, now: time.wallNow)
     let count = rule.select(&listing.entries)
 

@@ -14,9 +14,9 @@ struct LimitRule: Hashable, Sendable {
     }
   }
 
-  func isOver(_ total: SharedCounters.Count) -> Bool { isBytesOver(total) || isEntriesOver(total) }
-  func isBytesOver(_ total: SharedCounters.Count) -> Bool { limitBytes.map { total.bytes > $0 } ?? false }
-  private func isEntriesOver(_ total: SharedCounters.Count) -> Bool { limitEntries.map { total.entries > $0 } ?? false }
+  func isOver(_ total: SharedCounters.Count) -> Bool {
+    limitBytes.map { total.bytes > $0 } ?? false || limitEntries.map { total.entries > $0 } ?? false
+  }
 
   /// The part of the limits that is in use, the larger of bytes and entries; at most 2, and 0 where there is no limit.
   func fill(_ total: SharedCounters.Count) -> Double {
@@ -32,12 +32,28 @@ struct LimitRule: Hashable, Sendable {
       || limitEntries.map { total.entries - $0 > max($0 / 125, 1) } ?? false
   }
 
-  /// What a part of the cache is trimmed to: its share of the low water.
-  func goal(_ limit: Int?, lowWater: Double, share: Double) -> Int? {
-    limit.map { limit in
-      let goal = Double(limit) * min(1, max(0, lowWater)) * share
-      return Int(exactly: goal.rounded(.down)) ?? limit
-    }
+  /// What is left of all entries: the low water.
+  func goalOfAll(lowWater: Double) -> TrimGoal {
+    TrimGoal(
+      bytes: limitBytes.map { Self.lowered($0, to: lowWater) },
+      entries: limitEntries.map { Self.lowered($0, to: lowWater) })
+  }
+
+  /// What is left of a part of the cache. Of its entries goes a tenth (as the low water says), since to look at it has
+  /// its price; as many more as bring the whole below its limits; but no more than a fifth, so that what was used lately
+  /// does not go for having come to the same place as a large body.
+  /// - Parameter part: what it holds.
+  func goal(of part: SharedCounters.Count, total: SharedCounters.Count, lowWater: Double) -> TrimGoal {
+    TrimGoal(
+      bytes: limitBytes.map { part.bytes - max(0, total.bytes - $0) },
+      entries: min(
+        Self.lowered(part.entries, to: lowWater),
+        part.entries - max(0, limitEntries.map { total.entries - $0 } ?? 0)),
+      limitVictims: max(1, part.entries / 5))
+  }
+
+  private static func lowered(_ count: Int, to lowWater: Double) -> Int {
+    Int(exactly: (Double(count) * min(1, max(0, lowWater))).rounded(.down)) ?? count
   }
 
   /// After how many commits the limits have to be looked at again, so that they are not exceeded by more than a part
@@ -45,4 +61,12 @@ struct LimitRule: Hashable, Sendable {
   static func checkInterval(_ limits: CacheLimits, shards: Int) -> Int {
     max(1, min(shards / 16, (limits.limitEntries ?? .max) / 500))
   }
+}
+
+/// What a visit may leave of the entries that it looks at; nil: no limit.
+struct TrimGoal: Hashable, Sendable {
+  var bytes: Int?
+  var entries: Int?
+  /// No more of them go at once.
+  var limitVictims = Int.max
 }

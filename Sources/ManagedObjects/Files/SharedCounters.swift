@@ -114,11 +114,11 @@ internal import CFiles
     add(Self.fields + 2 * shard + 1, Int64(bytes))
   }
 
-  /// The fullest of the runs of `run` shards, by bytes or by entries.
-  func fullestRun(of run: Int, byBytes: Bool) -> Range<Int> {
-    let runs = stride(from: 0, to: shards, by: run).map { $0..<min($0 + run, shards) }
-    func fill(_ run: Range<Int>) -> Int { byBytes ? count(of: run).bytes : count(of: run).entries }
-    return runs.max { fill($0) < fill($1) } ?? 0..<shards
+  /// Of the runs of `run` shards the one with the most entries; nil: those that are passed over are all.
+  /// - Parameter passed: by their first shards.
+  func fullestRun(of run: Int, passingOver passed: Set<Int> = []) -> Range<Int>? {
+    stride(from: 0, to: shards, by: run).filter { !passed.contains($0) }.map { $0..<min($0 + run, shards) }
+      .max { count(of: $0).entries < count(of: $1).entries }
   }
 
   // MARK: What trimming remembers

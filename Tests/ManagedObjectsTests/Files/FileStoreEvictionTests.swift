@@ -14,6 +14,37 @@ struct FileStoreEvictionTests {
     try range.filter { try cache.contains(key("\($0)")) }
   }
 
+  @Test func `a large body that was just stored outlives small ones that nobody used`() throws {
+    let folder = CacheFolder()
+    let cache = try folder.bigFileCache(CacheFolder.limits(bytes: 16 << 20), shards: 256)
+    try put(0..<1300, bytes: 9000, in: cache)
+    for round in 0..<3 {
+      try cache.put(key("large \(round)"), body(3 << 20))
+      try put(2000 + 50 * round..<2050 + 50 * round, bytes: 9000, in: cache)
+      cache.settle(atMost: .seconds(10))
+      #expect(cache.contains(key("large \(round)")))
+    }
+    #expect(cache.statistics().bytes <= 16 << 20)
+    #expect(cache.statistics().bytes >= 15 << 20)
+    #expect(try left(2000..<2150, in: cache).count >= 140)
+  }
+
+  @Test func `a part that cannot be listed does not keep the others from being trimmed`() throws {
+    let folder = CacheFolder()
+    let cache = try folder.bigFileCache(CacheFolder.limits(entries: 15_000), shards: 256)
+    try put(0..<200, bytes: 0, in: cache)
+    let counters = try #require(cache.core.store.openFolder()).counters
+    let shard = Int(key("0").digest.bytes[0])
+    // The fullest one, so that each is looked at by itself; and it is no folder any more.
+    counters.add(entries: 20_000, bytes: 0, to: shard)
+    let path = folder.full(String(folder.head(key("0"), shardDigits: 2).prefix(2)))
+    try FileManager.default.moveItem(atPath: path, toPath: path + ".moved")
+    symlink(path + ".moved", path)
+    cache.settle(atMost: .seconds(20))
+    #expect(try left(0..<200, in: cache).count < 20)
+    #expect(counters.count(of: shard..<(shard + 1)).entries >= 20_000)
+  }
+
   @Test(arguments: [false, true])
   func `an entry that is used or replaced while a trim is on its way to it stays`(isReplaced: Bool) throws {
     let folder = CacheFolder()

@@ -27,15 +27,17 @@ struct SharedCountersTests {
     #expect(first.total.entries == 2)
   }
 
-  @Test func `the fullest run is found by bytes and by entries`() throws {
+  @Test func `the fullest run is the one with the most entries, however large they are`() throws {
     let folder = CacheFolder()
     let counters = try counters(folder)
     counters.add(entries: 1, bytes: 1_000_000, to: 9)
     counters.add(entries: 5, bytes: 20_480, to: 200)
-    #expect(counters.fullestRun(of: 1, byBytes: true) == 9..<10)
-    #expect(counters.fullestRun(of: 1, byBytes: false) == 200..<201)
-    #expect(counters.fullestRun(of: 64, byBytes: false) == 192..<256)
-    #expect(counters.fullestRun(of: 256, byBytes: true) == 0..<256)
+    #expect(counters.fullestRun(of: 1) == 200..<201)
+    #expect(counters.fullestRun(of: 64) == 192..<256)
+    #expect(counters.fullestRun(of: 256) == 0..<256)
+    #expect(counters.fullestRun(of: 1, passingOver: [200]) == 9..<10)
+    #expect(counters.fullestRun(of: 64, passingOver: [192]) == 0..<64)
+    #expect(counters.fullestRun(of: 256, passingOver: [0]) == nil)
   }
 
   @Test func `a shard that lost count is not less than empty`() throws {

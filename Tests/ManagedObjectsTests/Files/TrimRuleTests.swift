@@ -186,17 +186,32 @@ struct LimitRuleTests {
     #expect(LimitRule(limits(entries: 100_000), total: most, space: nil).isFarOver(most, object: 0))
   }
 
-  @Test func `a part of the cache gets its share of the low water`() {
-    let rule = LimitRule(limits(entries: 1000), total: total, space: nil)
-    #expect(rule.goal(rule.limitEntries, lowWater: 0.9, share: 0.5) == 450)
-    #expect(rule.goal(nil, lowWater: 0.9, share: 0.5) == nil)
+  @Test func `all entries are trimmed to the low water`() {
+    let rule = LimitRule(limits(bytes: 5000, entries: 1000), total: total, space: nil)
+    #expect(rule.goalOfAll(lowWater: 0.9) == TrimGoal(bytes: 4500, entries: 900))
+    #expect(LimitRule(limits(), total: total, space: nil).goalOfAll(lowWater: 0.9) == TrimGoal())
+  }
+
+  @Test func `a part of the cache loses a tenth, or what is needed, up to a fifth of its entries`() {
+    let part = SharedCounters.Count(entries: 40, bytes: 400_000)
+    func goal(_ limits: CacheLimits, lowWater: Double = 0.9) -> TrimGoal {
+      LimitRule(limits, total: total, space: nil).goal(of: part, total: total, lowWater: lowWater)
+    }
+    #expect(goal(limits(bytes: 999_000)) == TrimGoal(bytes: 399_000, entries: 36, limitVictims: 8))
+    #expect(goal(limits(bytes: 999_000), lowWater: 1) == TrimGoal(bytes: 399_000, entries: 40, limitVictims: 8))
+    #expect(goal(limits(entries: 94)) == TrimGoal(bytes: nil, entries: 34, limitVictims: 8))
+    #expect(goal(limits(entries: 99)).entries == 36)
+    #expect(goal(limits(bytes: 1_000_000, entries: 99)).bytes == 400_000)
   }
 
   @Test func `limits of any value are no trap`() {
     for limit in [Int.min, -1, 0, .max] {
       let rule = LimitRule(limits(bytes: limit, entries: limit, keepFree: limit), total: total, space: nil)
       _ = rule.isFarOver(total, object: 4096)
-      for lowWater in [-1.0, 0, 1, 2, .nan, .infinity] { _ = rule.goal(limit, lowWater: lowWater, share: 1) }
+      for lowWater in [-1.0, 0, 1, 2, .nan, .infinity] {
+        _ = rule.goalOfAll(lowWater: lowWater)
+        _ = rule.goal(of: total, total: total, lowWater: lowWater)
+      }
     }
     let rule = LimitRule(limits(keepFree: .max), total: total, space: FileSpace(free: 0, total: .max))
     #expect(rule.limitBytes == 0)
