@@ -48,6 +48,9 @@ struct EntryPaths: Hashable, Sendable {
     FilePath(spelling: { $0.append(hexadecimal: shard, digits: shardDigits) })
   }
 
+  /// Whether something in the cache's folder is called as a shard is.
+  static func isShard(_ name: Span<UInt8>, digits: Int) -> Bool { name.count == digits && number(name) != nil }
+
   func head(_ name: EntryName) -> FilePath { path(in: shard(of: name)) { $0.append(name) } }
 
   func body(_ name: EntryName, generation: UInt64) -> FilePath {

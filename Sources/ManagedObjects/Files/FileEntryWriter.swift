@@ -50,7 +50,8 @@ final class FileEntryWriter: EntryWriting, @unchecked Sendable {
 
   func commit(_ facts: EntryFacts) throws(ObjectError) -> any EntryLease {
     let lease = try spill == nil ? commitSmall(facts) : commitLarge(facts)
-    store.noticeCommit(bytes: count, in: folder)
+    // Another one than it was begun in, where that turned out to have been emptied.
+    store.noticeCommit(bytes: count, in: store.openFolder() ?? folder)
     return lease
   }
 
@@ -75,7 +76,7 @@ final class FileEntryWriter: EntryWriting, @unchecked Sendable {
       try spill.move(to: folder.paths.body(name, generation: facts.generation))
       try store.publish(name, bytes, spill.written, in: folder)
     } catch {
-      if error.isMissing { folder.forgetShards() }
+      if error.isMissing { store.noticeEmptied(folder) }
       throw fault(error)
     }
     spill.keep()

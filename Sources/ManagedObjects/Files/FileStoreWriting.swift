@@ -50,14 +50,16 @@ extension FileStore {
       guard error.isMissing else { throw error }
     }
     // Somebody emptied the folder, or deleted it.
+    noticeEmptied(folder)
+    try folder.makeShard(shard)
+    return try fileSystem.open(path, in: folder.root, .create(permissions: 0o600))
+  }
+
+  /// A shard went away, and so may all else that makes the folder a cache: the next call opens it anew, which makes what
+  /// is missing.
+  func noticeEmptied(_ folder: StoreFolder) {
     folder.forgetShards()
-    do throws(FileFault) {
-      try folder.makeShard(shard)
-      return try fileSystem.open(path, in: folder.root, .create(permissions: 0o600))
-    } catch {
-      if error.isMissing { reopen(folder) }
-      throw error
-    }
+    reopen(folder)
   }
 
   private func putInPlace(

@@ -44,7 +44,8 @@ final class StoreFolder: Sendable {
     guard let root = openRoot(path, fileSystem) else { return nil }
     guard try isTrusted(root, path, fileSystem) else { return nil }
     var found = read(root, fileSystem)
-    let isNew = found == nil
+    // Without a format file but with entries it was emptied in part, or while somebody wrote.
+    let isNew = found == nil && !hasShards(root, format, fileSystem)
     if found == nil || found == .damaged {
       guard make(format, in: root, replacing: found == .damaged, fileSystem) else { return nil }
       // Another process may have been quicker.
@@ -156,6 +157,17 @@ final class StoreFolder: Sendable {
       guard error.isWrongKind else { throw error }
       return .damaged
     }
+  }
+
+  private static func hasShards(
+    _ root: borrowing OpenFile, _ format: StoreFormat, _ fileSystem: any FileSystem
+  ) -> Bool {
+    let digits = EntryPaths(shards: format.shards).shardDigits
+    var isFound = false
+    try? fileSystem.list(EntryPaths.itself, in: root) { name, _ in
+      if EntryPaths.isShard(name, digits: digits) { isFound = true }
+    }
+    return isFound
   }
 
   private static func make(
