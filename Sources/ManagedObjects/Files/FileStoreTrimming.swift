@@ -98,7 +98,7 @@ extension FileStore {
 
   /// nil: another process, or another instance in this one, is trimming.
   private func trimLock(_ folder: StoreFolder) -> HeldFile? {
-    guard let file = try? fileSystem.open(EntryPaths.trimLock, in: folder.root, .update),
+    guard let file = try? fileSystem.openOwn(EntryPaths.trimLock, in: folder.root),
       (try? fileSystem.lock(file, isShared: false)) == true
     else { return nil }
     return HeldFile(file)

@@ -185,14 +185,10 @@ final class StoreFolder: Sendable {
 
   // MARK: Shards
 
-  /// Whether there is such a shard and it is a folder. Something else in its place is put away.
+  /// Whether there is such a shard and it is a folder.
   func hasShard(_ shard: Int) -> Bool {
     if isSound(shard) { return true }
-    guard let info = try? fileSystem.info(of: paths.shard(shard), in: root) else { return false }
-    guard info.kind == .folder else {
-      try? fileSystem.remove(paths.shard(shard), in: root)
-      return false
-    }
+    guard let info = try? fileSystem.info(of: paths.shard(shard), in: root), info.kind == .folder else { return false }
     setSound(shard)
     return true
   }
@@ -200,17 +196,17 @@ final class StoreFolder: Sendable {
   /// Makes sure that the shard is there.
   func makeShard(_ shard: Int) throws(FileFault) {
     if hasShard(shard) { return }
-    do throws(FileFault) { try fileSystem.makeFolder(paths.shard(shard), in: root) } catch {
-      if !error.isTaken { throw error }
-    }
-    guard hasShard(shard) else { throw FileFault.badPath }
+    try makeFolder(paths.shard(shard))
+    setSound(shard)
   }
 
-  /// Makes sure that one of the other folders is there.
+  /// Makes sure that a folder in this one is there. Something else in its place is put away.
   func makeFolder(_ path: FilePath) throws(FileFault) {
     do throws(FileFault) { try fileSystem.makeFolder(path, in: root) } catch {
-      if !error.isTaken { throw error }
-      guard try fileSystem.info(of: path, in: root).kind == .folder else { throw FileFault.badPath }
+      guard error.isTaken else { throw error }
+      if try fileSystem.info(of: path, in: root).kind == .folder { return }
+      try fileSystem.remove(path, in: root)
+      try fileSystem.makeFolder(path, in: root)
     }
   }
 
@@ -240,6 +236,15 @@ extension FileSystem {
       try? remove(temp, in: folder)
       throw error
     }
+  }
+
+  /// Opens a small file of the folder's own for reading and writing. Something else in its place is put away.
+  func openOwn(_ path: FilePath, in folder: borrowing OpenFile) throws(FileFault) -> OpenFile {
+    do throws(FileFault) { return try open(path, in: folder, .update) } catch {
+      guard error.isWrongKind else { throw error }
+    }
+    try removeAny(path, in: folder)
+    return try open(path, in: folder, .update)
   }
 
   /// `exchange`, also where the file system does not know that; then what was there is gone.

@@ -62,6 +62,21 @@ struct FileStoreSurveyTests {
     #expect(survey.entries == 1 && survey.unreadable == 1 && survey.bodyBytes == 0)
   }
 
+  @Test func `looking puts away nothing that stands in a shard's place`() throws {
+    try folder.fileCache().put(key("a"), body(10))
+    let shard = String(folder.head(key("a")).prefix(1))
+    try FileManager.default.moveItem(atPath: folder.full(shard), toPath: folder.full("moved"))
+    symlink(folder.full("moved"), folder.full(shard))
+    let cache = try ExistingCache.open(folder.url, limits: CacheFolder.limits())
+    #expect(try cache.survey { _ in }.entries == 0)
+    #expect(try cache.lookUp(key("a")) == nil)
+    #expect(try !cache.contains(key("a")))
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.full(shard)) == folder.full("moved"))
+    try folder.fileCache().put(key("a"), body(20))
+    #expect(try cache.get(key("a")) == body(20))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.full("moved")).count == 1)
+  }
+
   @Test func `clearing tells how far it is, and empties all`() throws {
     let cache = try folder.bigFileCache(shards: 256)
     for number in 0..<30 { try cache.put(key("\(number)"), body(100)) }
