@@ -43,7 +43,8 @@ final class FileEntryWriter: EntryWriting, @unchecked Sendable {
   }
 
   private func fault(_ fault: FileFault) -> ObjectError {
-    ObjectError(fault, "An entry could not be written into the cache folder \(folder.path)")
+    if fault == .diskFull { store.noticeFullDisk() }
+    return ObjectError(fault, "An entry could not be written into the cache folder \(folder.path)")
   }
 
   // MARK: Ending

@@ -32,6 +32,9 @@ extension FileStore {
     if rule.isFarOver(total, object: chargedBytes(bytes, 0)) { worker.wait(atMost: Self.limitWait) }
   }
 
+  /// Others filled the disk since it was last asked for room: what is to be kept free is made free again.
+  func noticeFullDisk() { wakeTrimmer() }
+
   private func space(_ folder: StoreFolder) -> FileSpace? { try? fileSystem.space(around: folder.root) }
 
   private func isSweepDue(_ folder: StoreFolder) -> Bool {

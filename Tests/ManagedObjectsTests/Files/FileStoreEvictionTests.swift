@@ -65,4 +65,19 @@ struct FileStoreEvictionTests {
     #expect(try left(0..<3, in: generous).count == 2)
     #expect(generous.statistics().entries == 2)
   }
+
+  @Test func `a put that finds the disk full has room made for the next`() throws {
+    let folder = CacheFolder()
+    var limits = CacheFolder.limits()
+    limits.keepFreeBytes = 1_000_000
+    let cache = try folder.fileCache(limits)
+    try put(0..<100, in: cache)
+    cache.settle(atMost: .seconds(10))
+    folder.files.setSpace(FileSpace(free: 1_000_000 - 10 * 4096, total: 1 << 40))
+    folder.files.fail(.write, with: .diskFull, times: 1)
+    #expect(throws: ObjectError.self) { try put(100..<101, in: cache) }
+    cache.core.store.worker.wait(atMost: .seconds(10))
+    // All of them, since this disk says that it is as full as before.
+    #expect(cache.statistics().entries <= 90)
+  }
 }
