@@ -110,7 +110,7 @@ extension FileStore {
   }
 
   private func noteEvictions(_ victims: ArraySlice<TrimRule.Item>, _ rule: TrimRule, _ folder: StoreFolder) {
-    let forRoom = victims.filter { !rule.isExpired($0) }
+    let forRoom = victims.filter { !rule.isExpired($0) && !rule.isInFuture($0) }
     guard let newest = forRoom.map(\.lastUse).max() else { return }
     folder.counters.noteEviction(age: rule.now - WallTime(milliseconds: newest / 1_000_000))
   }

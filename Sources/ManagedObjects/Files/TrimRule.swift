@@ -51,9 +51,11 @@ struct TrimRule: Sendable {
   }
 
   /// The value an item is ordered by: smaller goes first.
-  private func rank(_ item: Item) -> Int64 {
-    let border = (now + Self.tolerance).milliseconds.clampedMultiply(by: 1_000_000)
-    return item.lastUse > border ? Int64.min : item.lastUse
+  private func rank(_ item: Item) -> Int64 { isInFuture(item) ? Int64.min : item.lastUse }
+
+  /// Its date says nothing about use.
+  func isInFuture(_ item: Item) -> Bool {
+    item.lastUse > (now + Self.tolerance).milliseconds.clampedMultiply(by: 1_000_000)
   }
 
   func isExpired(_ item: Item) -> Bool {

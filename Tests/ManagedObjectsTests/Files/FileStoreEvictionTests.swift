@@ -45,6 +45,19 @@ struct FileStoreEvictionTests {
     #expect(counters.count(of: shard..<(shard + 1)).entries >= 20_000)
   }
 
+  @Test func `an entry dated in the future says nothing of how long others stay when it goes`() throws {
+    let folder = CacheFolder()
+    let cache = try folder.fileCache(CacheFolder.limits(entries: 10))
+    try put(0..<10, in: cache)
+    cache.settle(atMost: .seconds(10))
+    try folder.age(folder.head(key("0")), by: .seconds(-86_400))
+    for index in 1..<10 { try folder.age(folder.head(key("\(index)")), by: .seconds(3600)) }
+    try put(10..<11, in: cache)
+    cache.settle(atMost: .seconds(10))
+    let age = try #require(cache.core.store.openFolder()).counters.evictedAge
+    #expect(try #require(age) >= 3_500_000)
+  }
+
   @Test(arguments: [false, true])
   func `an entry that is used or replaced while a trim is on its way to it stays`(isReplaced: Bool) throws {
     let folder = CacheFolder()
