@@ -35,9 +35,9 @@ extension FileStore {
       count(file, in: &survey, folder)
     }
     for shard in 0..<folder.paths.shards {
-      if let fault = unreadable(shard, in: folder) { throw unlisted(fault) }
       var pace = Pace(time)
       let listing = list(shard..<(shard + 1), in: folder, &pace)
+      if let fault = listing.unlisted[shard] { throw unlisted(fault) }
       for file in listing.temps { count(file, in: &survey, folder) }
       for name in listing.orphans {
         for body in listing.bodies[name, default: []] { survey.addTemporary(body.bytes) }
@@ -54,15 +54,6 @@ extension FileStore {
   private func count(_ file: FilePath, in survey: inout StoreSurvey, _ folder: StoreFolder) {
     guard let info = try? fileSystem.info(of: file, in: folder.root), info.kind == .file else { return }
     survey.addTemporary(info.bytes)
-  }
-
-  /// Why the shard cannot be listed; nil: it can, or there is none yet.
-  func unreadable(_ shard: Int, in folder: StoreFolder) -> FileFault? {
-    guard folder.hasShard(shard) else { return nil }
-    do throws(FileFault) { _ = try fileSystem.open(folder.paths.shard(shard), in: folder.root, .read) } catch {
-      return error.isMissing ? nil : error
-    }
-    return nil
   }
 }
 

@@ -43,7 +43,7 @@ extension FileStore {
     let after = shards.map { folder.counters.rawCount(of: $0) }
     let counts = counts(of: seen.entries, shards, folder)
     for (at, shard) in shards.enumerated()
-    where before[at] == after[at] && counts[at] != before[at] && !seen.unlisted.contains(shard) {
+    where before[at] == after[at] && counts[at] != before[at] && seen.unlisted[shard] == nil {
       let wrong = counts[at] - before[at]
       folder.counters.add(entries: wrong.entries, bytes: wrong.bytes, to: shard)
     }
@@ -238,9 +238,10 @@ extension FileStore {
     var fault: FileFault?
     sweepFolders(in: folder)
     for shard in 0..<folder.paths.shards {
-      fault = unreadable(shard, in: folder) ?? fault
       var pace = Pace(time)
-      for item in list(shard..<(shard + 1), in: folder, &pace).entries {
+      let listing = list(shard..<(shard + 1), in: folder, &pace)
+      fault = listing.unlisted[shard] ?? fault
+      for item in listing.entries {
         result.lookedAtEntries += 1
         if let new = take(item.name, in: folder) {
           fault = new

@@ -12,7 +12,7 @@ struct ShardListing {
   /// Small entries that are, or were, being written.
   var temps: [FilePath] = []
   /// Could not be listed, or not to the end: what is in them is not known.
-  var unlisted: Set<Int> = []
+  var unlisted: [Int: FileFault] = [:]
   /// Something that has an entry's name and is no file.
   var junk: [EntryName] = []
   /// Of all files of a name with body but without head.
@@ -29,7 +29,7 @@ extension FileStore {
         let place = try fileSystem.open(folder.paths.shard(shard), in: folder.root, .read)
         try list(shard, at: place, in: folder, into: &listing, &pace)
       } catch {
-        if !error.isMissing { listing.unlisted.insert(shard) }
+        if !error.isMissing { listing.unlisted[shard] = error }
       }
       pace.step(fileSystem)
     }

@@ -77,6 +77,18 @@ struct FileStoreSurveyTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.full("moved")).count == 1)
   }
 
+  @Test(arguments: [FaultyFileSystem.Call.list, .info])
+  func `what cannot be listed to its end is not said to be cleared`(call: FaultyFileSystem.Call) throws {
+    let cache = try folder.fileCache()
+    try cache.put(key("a"), body(10))
+    folder.files.fail(call, with: .readFailed)
+    #expect(throws: ObjectError.self) { try cache.clear() }
+    #expect(throws: ObjectError.self) { _ = try cache.survey { _ in } }
+    folder.files.mend()
+    try cache.clear()
+    #expect(folder.paths.filter { $0.contains("/") }.isEmpty)
+  }
+
   @Test func `clearing tells how far it is, and empties all`() throws {
     let cache = try folder.bigFileCache(shards: 256)
     for number in 0..<30 { try cache.put(key("\(number)"), body(100)) }
