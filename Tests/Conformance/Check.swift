@@ -21,9 +21,12 @@ struct Check: Sendable {
 /// A folder of one check, removed with it, and backends on it.
 final class Room: Sendable {
   let folder: URL
+  /// What the backend promises, where only a part of a check needs it.
+  let promises: BackendConformance.Promises
   private let opening: BackendConformance.Opening
 
-  init(_ opening: @escaping BackendConformance.Opening) throws {
+  init(_ promises: BackendConformance.Promises, _ opening: @escaping BackendConformance.Opening) throws {
+    self.promises = promises
     self.opening = opening
     folder = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
     try FileManager.default.createDirectory(

@@ -43,7 +43,12 @@ extension Check {
       if isSure { try expect(try cache.lookUp(key) == nil, "holds an error and denies it") }
       try cache.put(key, Data("gone".utf8))
       try expect(cache.mayHold(.error), "denies the error that was put")
-      try expect(try room.open().mayHold(.error), "denies the error that another instance put")
+    },
+    Check("that errors may be held is known to another instance", needs: .persists) { room in
+      let other = try room.open()
+      try room.open().put(EntryKey(ObjectID("a"), kind: .error), Data("gone".utf8))
+      try expect(other.mayHold(.error), "denies the error that another instance put")
+      try expect(try room.open().mayHold(.error), "denies the error that was put before it was opened")
     },
     Check("a body is read in parts as it is in whole") { room in
       let cache = try room.open()

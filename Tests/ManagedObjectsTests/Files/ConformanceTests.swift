@@ -41,6 +41,35 @@ struct ConformanceTests {
     try BackendConformance(.lists) { _, _ in MemoryBackend() }.check()
   }
 
+  @Test(arguments: Manner.allCases) func `a backend that promises less is asked for no more`(manner: Manner) throws {
+    try BackendConformance(manner.promises) { folder, limits in try ModestBackend(manner, folder, limits) }.check()
+  }
+
+  @Test func `a backend that forgets its counts when it is opened again is found`() throws {
+    let breaches = breaches([.persists, .lists, .holdsLimits]) { try ModestBackend(.forgetsCounts, $0, $1) }
+    #expect(breaches.contains { $0.contains("what others put is counted") })
+  }
+
+  @Test func `a backend that packs its files and does not look at them is found`() throws {
+    let breaches = breaches([.persists, .verifies]) { folder, _ in try PackingBackend(folder) }
+    #expect(breaches.contains { $0.contains("damaged files") && $0.contains("other bytes") }, "\(breaches)")
+  }
+
+  @Test func `a backend without files cannot promise that it finds damage in them`() throws {
+    let memory = MemoryBackend()
+    let breaches = breaches([.persists, .verifies]) { _, _ in memory }
+    #expect(breaches.contains { $0.contains("none can be damaged") }, "\(breaches)")
+  }
+
+  private func breaches(_ promises: BackendConformance.Promises, _ open: @escaping BackendConformance.Opening)
+    -> [String]
+  {
+    do { try BackendConformance(promises, open: open).check() } catch {
+      return (error as? ConformanceFailure)?.breaches ?? []
+    }
+    return []
+  }
+
   /// A check that nothing fails proves nothing: each fault here has to be found.
   @Test(arguments: Fault.allCases) func `a fault is found`(fault: Fault) {
     let conformance = BackendConformance([.lists, .holdsLimits]) { _, _ in FaultyBackend(fault) }
@@ -116,4 +145,26 @@ private final class ForgetfulWriter: EntryWriting {
   }
 
   func abort() {}
+}
+
+/// How a backend may be other than ours, and keep the contract.
+enum Manner: CaseIterable, Sendable {
+  /// Knows of each error that it holds, in memory, and so of no other instance's.
+  case countsErrors
+  case cannotList
+  /// When it is full, what is new goes.
+  case keepsTheOld
+  /// And one that does not keep it: it counts only what was put since it was opened.
+  case forgetsCounts
+
+  static let allCases: [Manner] = [.countsErrors, .cannotList, .keepsTheOld]
+
+  var promises: BackendConformance.Promises {
+    switch self {
+    case .countsErrors: .lists
+    case .cannotList: [.persists, .verifies, .holdsLimits, .ordersByUse]
+    case .keepsTheOld: [.lists, .holdsLimits]
+    case .forgetsCounts: []
+    }
+  }
 }
