@@ -61,8 +61,21 @@ protocol Candidate: AnyObject {
   /// Nanoseconds of each operation; of `trim` of each step; of `mixed` a miss is a negative number.
   func run(_ job: Job) throws -> [Int]
 
+  /// How many are stored.
+  func count() throws -> Int
+
   /// Another one on the same folder, as another thread or process has it.
   func sibling() throws -> any Candidate
+}
+
+extension Candidate {
+  /// After a trim, give or take a twentieth: what was not removed, or too much, makes its time worth nothing.
+  func expectLeft(_ expected: ClosedRange<Int>) throws {
+    let (left, tolerance) = (try count(), expected.upperBound / 20)
+    guard left >= expected.lowerBound - tolerance, left <= expected.upperBound + tolerance else {
+      throw Breach("\(name) was to trim to \(expected) entries, and has \(left).")
+    }
+  }
 }
 
 /// A claim of a measurement that turned out wrong, so that its figures are worth nothing.

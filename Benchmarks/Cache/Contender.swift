@@ -29,7 +29,7 @@ final class BackendCandidate: Candidate {
   let abilities: Set<Ability> = [.limit, .trim]
   let folder: URL
   private let contender: CacheContender
-  private let facts = EntryFacts(
+  static let facts = EntryFacts(
     head: LoadHead(status: 200, reason: "OK", fields: ["Content-Type": "image/jpeg", "ETag": "\"5e3f-9c2\""]))
   private var cache: any CacheBackend
   /// Of each step of the trim that was asked for last, in nanoseconds; none where the backend does not say.
@@ -45,6 +45,8 @@ final class BackendCandidate: Candidate {
   }
 
   func sibling() throws -> any Candidate { try BackendCandidate(contender, in: folder) }
+
+  func count() throws -> Int { try cache.statistics().entries }
 
   private static func limits(_ job: Job) -> CacheLimits {
     var limits = CacheLimits(bytes: nil, entries: job.limitEntries)
@@ -94,7 +96,7 @@ final class BackendCandidate: Candidate {
   private func put(_ key: EntryKey, _ body: [UInt8], _ cache: any CacheBackend) throws {
     var writer = try cache.begin(key, expectedBytes: body.count)
     try writer.append(body.span.bytes)
-    guard try writer.commit(facts).count == body.count else { throw Breach("\(name) stored another length.") }
+    guard try writer.commit(Self.facts).count == body.count else { throw Breach("\(name) stored another length.") }
   }
 
   private func isFound(_ key: EntryKey, _ number: Int, _ job: Job, _ cache: any CacheBackend) throws -> Bool {

@@ -3,8 +3,9 @@ import ManagedObjects
 
 /// Bare system calls; see `PosixFloor`.
 final class FloorCandidate: Candidate {
-  /// What a cache has to keep beside a body, in front of it: so much as our caches write for the benchmark's key and head.
-  static let headBytes = 330
+  /// What a cache has to keep beside a body, in front of it: so much as our caches write for the benchmark's head and a
+  /// key of four digits.
+  static let headBytes = 202
   static let nameWithHeads = "floor with heads"
 
   let name: String
@@ -24,6 +25,8 @@ final class FloorCandidate: Candidate {
     abilities = headBytes > 0 ? [] : [.trim]
     floor = PosixFloor(folder: folder.path)
   }
+
+  func count() -> Int { floor.count() }
 
   func sibling() -> any Candidate { FloorCandidate(in: URL(filePath: folder), headBytes: headBytes) }
 

@@ -109,12 +109,15 @@ struct NumbersPart {
     let trimmers = candidates.filter { $0.abilities.contains(.trim) }
     var rows: [CacheFigure] = []
     for candidate in trimmers {
-      arena.tell("numbers: \(candidate.name) trims \(entries) entries by a fifth")
+      // With what writers put that were killed.
+      let stored = try candidate.count()
+      arena.tell("numbers: \(candidate.name) trims \(stored) entries by a fifth")
       arena.settleDisk()
-      let open = Job(operation: .open, bytes: Self.bytes, limitEntries: entries * 8 / 10, lowWater: 1)
-      _ = try candidate.run(open)
+      let limit = stored * 8 / 10
+      _ = try candidate.run(Job(operation: .open, bytes: Self.bytes, limitEntries: limit, lowWater: 1))
       let steps = Samples(try candidate.run(Job(operation: .trim, bytes: Self.bytes)))
-      let each = Double(steps.sum) / 1000 / Double(entries)
+      try candidate.expectLeft(limit...limit)
+      let each = Double(steps.sum) / 1000 / Double(stored)
       let floor = rows.first?.median ?? each
       rows.append(row("trim, per entry", candidate, entries, each, each, ratio: each / floor))
       rows.append(row("trim, a step", candidate, entries, steps.median, steps.quantile(1), ratio: 0))
@@ -203,8 +206,10 @@ struct TrimmingPart {
       // Of what was there in the beginning this much is left after the round.
       let limit = load.stored - entries * round / (5 * Self.rounds)
       let trimmer = Trimmer(try candidate.sibling(), limit: limit, bytes: Self.bytes)
+      let before = load.stored
       trimming.append(try load.run { trimmer.isOver })
       try trimmer.finish()
+      try candidate.expectLeft(limit...(limit + load.stored - before))
       let end = 2 * nanoseconds() - start
       alone.append(try load.run { nanoseconds() >= end })
     }

@@ -37,16 +37,25 @@ final class PeerProgram: Candidate {
   func sibling() throws -> any Candidate { try PeerProgram(command, in: folder) }
 
   func run(_ job: Job) throws -> [Int] {
-    let number = job.operation == .open ? job.limitEntries ?? 0 : job.bytes
-    let words = [job.operation.word, "\(number)"] + job.keys.map(String.init)
-    try input.fileHandleForWriting.write(contentsOf: Data((words.joined(separator: " ") + "\n").utf8))
-    let answer = try line()
-    if answer.hasPrefix("error") { throw Breach("\(name): \(answer.dropFirst(6))") }
-    let times = answer.split(separator: " ").compactMap { Int($0) }
+    let limit = job.operation == .open ? [job.limitEntries ?? 0] : []
+    let times = try ask([job.operation.word] + ([job.bytes] + limit + job.keys).map(String.init))
     guard times.count == max(1, [.open, .trim].contains(job.operation) ? times.count : job.keys.count) else {
       throw Breach("\(name) measured \(times.count) of \(job.keys.count) operations.")
     }
     return times
+  }
+
+  func count() throws -> Int {
+    guard let count = try ask(["count", "0"]).first else { throw Breach("\(name) does not say how many it has.") }
+    return count
+  }
+
+  /// The numbers of the answer.
+  private func ask(_ words: [String]) throws -> [Int] {
+    try input.fileHandleForWriting.write(contentsOf: Data((words.joined(separator: " ") + "\n").utf8))
+    let answer = try line()
+    if answer.hasPrefix("error") { throw Breach("\(name): \(answer.dropFirst(6))") }
+    return answer.split(separator: " ").compactMap { Int($0) }
   }
 
   private func line() throws -> String {

@@ -10,7 +10,7 @@ final class PlainFoundationCache: Candidate {
   private let folder: URL
   private let manager = FileManager.default
   private var limitEntries: Int?
-  private var count = 0
+  private var counted = 0
 
   init(in folder: URL) throws {
     self.folder = folder
@@ -18,6 +18,9 @@ final class PlainFoundationCache: Candidate {
       try manager.createDirectory(at: folder.appending(path: part), withIntermediateDirectories: true)
     }
   }
+
+  /// As the folder says, since another one may have trimmed.
+  func count() throws -> Int { try manager.contentsOfDirectory(atPath: path("ready")).count }
 
   func sibling() throws -> any Candidate { try PlainFoundationCache(in: folder) }
 
@@ -37,7 +40,7 @@ final class PlainFoundationCache: Candidate {
     limitEntries = job.limitEntries
     for key in job.keys { _ = get(Job.name(of: key)) }
     let time = nanoseconds() - start
-    if limitEntries != nil { count = try manager.contentsOfDirectory(atPath: path("ready")).count }
+    if limitEntries != nil { counted = try count() }
     return time
   }
 
@@ -90,8 +93,8 @@ final class PlainFoundationCache: Candidate {
     try file.write(contentsOf: body)
     try file.close()
     try manager.moveItem(atPath: temp, toPath: path("ready", name))
-    count += 1
-    if let limitEntries, count > limitEntries { try trim(to: limitEntries * 4 / 5) }
+    counted += 1
+    if let limitEntries, counted > limitEntries { try trim(to: limitEntries * 4 / 5) }
   }
 
   private func trim(to limit: Int) throws {
@@ -104,6 +107,6 @@ final class PlainFoundationCache: Candidate {
     }
     dated.sort { $0.date < $1.date }
     for file in dated.prefix(max(0, dated.count - limit)) { try manager.removeItem(at: file.url) }
-    count = min(dated.count, limit)
+    counted = min(dated.count, limit)
   }
 }

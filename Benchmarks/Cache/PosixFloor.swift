@@ -42,14 +42,13 @@ final class PosixFloor {
     return put(name, record)
   }
 
-  /// Checks all of it, and hands the body out by itself; nil: a miss, or damaged.
+  /// Checks all of it, and hands the body out where it was read to; nil: a miss, or damaged.
   func get(_ name: FloorName, behind headBytes: Int) -> FloorBody? {
     let body: FloorBody?? = read(name) { bytes in
       guard bytes.count >= headBytes else { return nil }
       let checked = RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[8...]))
       guard StreamingChecksum.of(checked) == UInt64(bitPattern: Int64(Self.number(bytes, at: 0))) else { return nil }
-      let body = [UInt8](UnsafeRawBufferPointer(rebasing: bytes[headBytes...]))
-      return FloorBody(count: body.count, number: Self.number(bytes, at: headBytes))
+      return FloorBody(count: bytes.count - headBytes, number: Self.number(bytes, at: headBytes))
     }
     return body ?? nil
   }
@@ -79,6 +78,25 @@ final class PosixFloor {
   /// The bare loop of a trim: lists, asks for each file's date, sorts, removes the oldest.
   func trim(to limitEntries: Int) {
     var found: [(shard: Int, name: String, date: Int)] = []
+    list { shard, folder, name in
+      var status = stat()
+      fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW)
+      found.append((shard, name, status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec))
+    }
+    found.sort { $0.date < $1.date }
+    for entry in found.prefix(max(0, found.count - limitEntries)) {
+      let folder = FloorName(shard: UInt8(entry.shard)).folder.dropLast()
+      unlinkat(root, String(decoding: folder, as: UTF8.self) + "/" + entry.name, 0)
+    }
+  }
+
+  func count() -> Int {
+    var count = 0
+    list { _, _, _ in count += 1 }
+    return count
+  }
+
+  private func list(_ show: (_ shard: Int, _ folder: Int32, _ name: String) -> Void) {
     for shard in 0..<256 {
       let folder = openat(root, FloorName(shard: UInt8(shard)).folder.map { CChar(bitPattern: $0) }, O_RDONLY)
       guard folder >= 0, let listing = fdopendir(folder) else { continue }
@@ -87,16 +105,9 @@ final class PosixFloor {
           $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
         }
         guard name.utf8.count == 32 else { continue }
-        var status = stat()
-        fstatat(dirfd(listing), name, &status, AT_SYMLINK_NOFOLLOW)
-        found.append((shard, name, status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec))
+        show(shard, dirfd(listing), name)
       }
       closedir(listing)
-    }
-    found.sort { $0.date < $1.date }
-    for entry in found.prefix(max(0, found.count - limitEntries)) {
-      let folder = FloorName(shard: UInt8(entry.shard)).folder.dropLast()
-      unlinkat(root, String(decoding: folder, as: UTF8.self) + "/" + entry.name, 0)
     }
   }
 

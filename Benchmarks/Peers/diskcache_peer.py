@@ -7,10 +7,9 @@ import time
 
 import diskcache
 
-BYTES_BESIDE = 600  # of a row beside the body: key, indices, page remainders
+BYTES_BESIDE = 600  # of a row beside the body, where none is there yet: key, indices, page remainders
 folder = sys.argv[1]
 now = time.perf_counter_ns
-body_bytes = 4096
 
 
 def name(key):
@@ -21,10 +20,14 @@ def body(key, count):
     return key.to_bytes(8, "little") + bytes((at * 31) & 255 for at in range(8, count)) if count >= 8 else bytes(count)
 
 
-def opened(limit):
-    size = limit * (body_bytes + BYTES_BESIDE) if limit else 2**44
-    cache = diskcache.Cache(folder, size_limit=size)
-    cache.reset("size_limit", size)
+def opened(limit=0, body_bytes=0):
+    cache = diskcache.Cache(folder, size_limit=2**44)
+    if limit:
+        count = len(cache)
+        each = cache.volume() / count if count else body_bytes + BYTES_BESIDE
+        cache.reset("size_limit", int(limit * each))
+    else:
+        cache.reset("size_limit", 2**44)
     return cache
 
 
@@ -36,15 +39,16 @@ def checked(found, key, count):
 
 
 def run(operation, number, keys):
-    global cache, body_bytes
+    global cache
     if operation == "open":
         start = now()
         cache.close()
-        cache = opened(number)
-        for key in keys:
+        cache = opened(keys[0], number)
+        for key in keys[1:]:
             cache.get(name(key))
         return [now() - start]
-    body_bytes = number
+    if operation == "count":
+        return [len(cache)]
     if operation == "trim":
         start = now()
         cache.cull()
@@ -79,7 +83,7 @@ def measured(operation, key, count):
 
 
 os.makedirs(folder, exist_ok=True)
-cache = opened(0)
+cache = opened()
 python = ".".join(map(str, sys.version_info[:3]))
 print(f"python-diskcache|{diskcache.__version__}, Python {python}|limit trim", flush=True)
 for line in sys.stdin:

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import CacheBenchmark
 @testable import ManagedObjects
 
 struct EntryFormatTests {
@@ -22,6 +23,11 @@ struct EntryFormatTests {
   private func headCount(_ bytes: some Sequence<UInt8>) -> Int? {
     let bytes = Array(bytes)
     return EntryFormat.headCount(of: bytes.span.bytes)
+  }
+
+  @Test func `the benchmark's floor with heads keeps as much beside a body as a head is long`() throws {
+    let key = EntryKey(ObjectID(Job.name(of: 5000), kind: .url))
+    #expect(try encode(key, BackendCandidate.facts).count == FloorCandidate.headBytes)
   }
 
   @Test func `what was written is read back`() throws {

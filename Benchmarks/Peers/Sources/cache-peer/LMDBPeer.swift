@@ -54,6 +54,12 @@ final class LMDBPeer: Peer {
 
   func contains(_ key: String) throws -> Bool { try find(key) { _ in true } ?? false }
 
+  func count() throws -> Int {
+    var facts = MDB_stat()
+    try check(mdb_env_stat(environment, &facts))
+    return facts.ms_entries
+  }
+
   func trim() throws -> [Int] { throw PeerFault("LMDB removes nothing by itself") }
 
   // MARK: LMDB

@@ -11,6 +11,7 @@ protocol Peer: AnyObject {
   /// - Parameter touches: whether this is a use that counts for what is removed last.
   func get(_ key: String, touches: Bool) throws -> [UInt8]?
   func contains(_ key: String) throws -> Bool
+  func count() throws -> Int
   /// Goes down to the limit; the time of each step, in nanoseconds.
   func trim() throws -> [Int]
 }
@@ -23,8 +24,9 @@ struct PeerFault: Error, CustomStringConvertible {
 /// One line of work.
 struct PeerJob {
   private let operation: Substring
-  /// The length of the bodies; of `open` the limit.
+  /// The length of the bodies.
   private let number: Int
+  /// Of `open` first the limit.
   private let keys: [Int]
 
   init(_ line: String) throws {
@@ -39,14 +41,15 @@ struct PeerJob {
     switch operation {
     case "open": return [try open(peer)]
     case "trim": return try peer.trim()
+    case "count": return [try peer.count()]
     default: return try keys.map { try measure($0, peer) }
     }
   }
 
   private func open(_ peer: any Peer) throws -> Int {
     let start = now()
-    try peer.reopen(limitEntries: number)
-    for key in keys { _ = try peer.get(name(key), touches: false) }
+    try peer.reopen(limitEntries: keys.first ?? 0)
+    for key in keys.dropFirst() { _ = try peer.get(name(key), touches: false) }
     return now() - start
   }
 

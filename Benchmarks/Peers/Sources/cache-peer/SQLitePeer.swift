@@ -75,9 +75,11 @@ final class SQLitePeer: Peer {
     return sqlite3_step(statement) == SQLITE_ROW
   }
 
+  func count() throws -> Int { Int(try number("select count(*) from entry")) }
+
   func trim() throws -> [Int] {
     let start = now()
-    try removeOldest(Int(try number("select count(*) from entry")) - limitEntries)
+    try removeOldest(try count() - limitEntries)
     return [now() - start]
   }
 

@@ -4,9 +4,11 @@
 // of a mixed job as a negative number; or "error" and why. Its first line says who it is and what it can do:
 //
 //     SQLite blobs|3.40.1|limit trim
-//     open 8000 17          (opens anew, with a limit of so many entries, 0: none; then one get)   → 456000
+//     open 1024 8000 17     (opens anew, for bodies of 1,024 bytes, with a limit of so many entries, 0: none; one get)
+//                                                                                                  → 456000
 //     put 4096 1 2 3        (bodies of 4,096 bytes under the keys 1, 2, 3)                         → 24000 23100 23900
 //     get 4096 3 1 2    miss 4096 77    contains 4096 1    mixed 4096 5 1 5    trim 4096
+//     count 0               (how many are stored)                                                  → 7950
 //
 // Keys become URLs, as `Job.name(of:)` of the benchmark makes them; a body begins with its key, which is checked.
 
