@@ -43,6 +43,14 @@ struct CacheStories {
     try await expectGoesOn(makeFolder(mode: mode), backend: backend)
   }
 
+  @Test func `a run of one object tells what is wrong with its cache`() async throws {
+    let folder = try makeFolder(mode: 0o500)
+    for number in 0..<10 {
+      let run = try await tool.run("get", "--cache", folder, server.url("/\(number)"))
+      #expect(run.status == 0 && run.warnings == 1)
+    }
+  }
+
   @Test func `a path below a file stops nothing`() async throws {
     try tool.home.write("file", "")
     try await expectGoesOn(tool.home.path("file/cache"))
