@@ -7,7 +7,7 @@ final class SQLitePeer: Peer {
   private var database: OpaquePointer?
   private var statements: [String: OpaquePointer] = [:]
   private var limitEntries = 0
-  private var count = 0
+  private var counted = 0
 
   init(_ folder: String) throws {
     path = folder + "/cache.sqlite"
@@ -27,7 +27,7 @@ final class SQLitePeer: Peer {
       "create index if not exists entry_used on entry (used)",
     ] { try check(sqlite3_exec(database, text, nil, nil, nil)) }
     self.limitEntries = limitEntries
-    if limitEntries > 0 { count = Int(try number("select count(*) from entry")) }
+    if limitEntries > 0 { counted = try count() }
   }
 
   deinit { close() }
@@ -47,8 +47,8 @@ final class SQLitePeer: Peer {
     sqlite3_bind_int64(statement, 2, Int64(now()))
     sqlite3_bind_blob(statement, 3, body, Int32(body.count), Self.copied)
     try run(statement)
-    count += 1
-    if limitEntries > 0, count > limitEntries { try removeOldest(max(1, limitEntries / 10)) }
+    counted += 1
+    if limitEntries > 0, counted > limitEntries { try removeOldest(max(1, limitEntries / 10)) }
   }
 
   func get(_ key: String, touches: Bool) throws -> [UInt8]? {
@@ -88,7 +88,7 @@ final class SQLitePeer: Peer {
     let statement = try prepare("delete from entry where key in (select key from entry order by used limit ?)")
     sqlite3_bind_int64(statement, 1, Int64(number))
     try run(statement)
-    count -= number
+    counted -= number
   }
 
   // MARK: SQLite
