@@ -69,7 +69,7 @@ package enum RedirectRule {
   package static func lifetime(_ head: LoadHead, now: WallTime) -> Duration? {
     let control = CacheControl(head.fields)
     if control.noStore || control.noCache || VaryRule.names(of: head)?.isEmpty != true { return .zero }
-    if [301, 308].contains(head.status), !FreshnessRule.isExplicit(head.fields) { return nil }
+    if isPermanent(head.status), !FreshnessRule.isExplicit(head.fields) { return nil }
     let facts = EntryFacts(head: head, requestTime: now, responseTime: now)
     return max(.zero, FreshnessRule.lifetime(of: facts) - (FreshnessRule.age(of: facts, at: now) ?? .zero))
   }
@@ -148,13 +148,22 @@ package enum RedirectRule {
     } else {
       next.location = target.text
     }
-    // What is asked is whether it has changed since another target sent it: an older one would not say so, and a tag
-    // means something for one resource only (RFC 9110 section 8.8.3). Many are no more than a date and a length.
-    if target.key != from.key { for name in ["If-Modified-Since", "If-None-Match"] { next.fields.remove(name) } }
+    if target.key != from.key { dropConditions(&next, status) }
     if !isSameOrigin { dropSecrets(&next, secretFields) }
     if becomesGET(status, request.method) { dropBody(&next) }
     return next
   }
+
+  /// What is asked is whether it has changed since another target sent it: an older one would not say so, and a tag means
+  /// something for one resource only (RFC 9110 section 8.8.3); many are no more than a date and a length. Where a
+  /// permanent redirect leads, it led before as well.
+  private static func dropConditions(_ request: inout LoadRequest, _ status: Int) {
+    request.fields.remove("If-Modified-Since")
+    if !isPermanent(status) { request.fields.remove("If-None-Match") }
+  }
+
+  /// RFC 9110 sections 15.4.2 and 15.4.9.
+  private static func isPermanent(_ status: Int) -> Bool { status == 301 || status == 308 }
 
   private static func dropSecrets(_ request: inout LoadRequest, _ secretFields: Set<String>) {
     let secret = alwaysSecret.union(secretFields.map { $0.lowercased() })

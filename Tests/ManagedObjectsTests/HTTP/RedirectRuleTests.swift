@@ -131,6 +131,14 @@ extension RedirectRule.Verdict {
     }
   }
 
+  @Test(arguments: [301, 308]) func `a permanent redirect leads where it led, so the tag goes along`(status: Int) throws
+  {
+    let fields: HeaderFields = ["If-None-Match": "\"1\"", "If-Modified-Since": "Mon, 02 Jan 2023 00:00:00 GMT"]
+    let request = LoadRequest(location: "http://h/a", fields: fields)
+    let sent = try #require(try follow("https://h/a", status: status, from: "http://h/a", request: request).request)
+    #expect(sent.fields["If-None-Match"] == "\"1\"" && sent.fields["If-Modified-Since"] == nil)
+  }
+
   // MARK: Freshness of what came by redirects
 
   @Test func `a redirect leads on for ever, for a time, or once`() {
