@@ -26,13 +26,18 @@ final class Interrupt {
       signal(number, SIG_IGN)
       return DispatchSource.makeSignalSource(signal: number, queue: queue)
     }
+    let registered = DispatchGroup()
     for source in sources {
       source.setEventHandler { [flag] in
         if flag.raise() { _exit(Self.exitStatus) }
         arrived.yield()
       }
+      registered.enter()
+      source.setRegistrationHandler { registered.leave() }
       source.resume()
     }
+    // Until then a signal would be lost: it is ignored already, and nobody sees it.
+    registered.wait()
   }
 
   /// Whether whoever started the process wants that signal ignored: a bit for each, from signal 1 on (proc(5)).
