@@ -201,10 +201,10 @@ struct TrimmingPart {
     arena.settleDisk()
     var load = TrimmingLoad(candidate: candidate, entries: entries, bytes: Self.bytes)
     var (alone, trimming): ([TrimmingLoad.Round], [TrimmingLoad.Round]) = ([], [])
-    for round in 1...Self.rounds {
+    for _ in 0..<Self.rounds {
       let start = nanoseconds()
-      // Of what was there in the beginning this much is left after the round.
-      let limit = load.stored - entries * round / (5 * Self.rounds)
+      // What the load puts meanwhile is trimmed as well, so more may be gone than a part of the fifth for each round.
+      let limit = try candidate.count() - entries / (5 * Self.rounds)
       let trimmer = Trimmer(try candidate.sibling(), limit: limit, bytes: Self.bytes)
       let before = load.stored
       trimming.append(try load.run { trimmer.isOver })
@@ -248,8 +248,8 @@ private struct TrimmingLoad {
   mutating func run(until isOver: () -> Bool) throws -> Round {
     var samples: Round = (Samples(), Samples())
     repeat {
-      // The newest third: what comes in while others go, and the fifth itself, are the oldest.
-      let keys = (0..<8).map { _ in Int.random(in: entries * 2 / 3..<entries, using: &random) }
+      // The newest sixth: the fifth, and as many as come in while others go, are the oldest.
+      let keys = (0..<8).map { _ in Int.random(in: entries * 5 / 6..<entries, using: &random) }
       samples.gets.add(try candidate.run(Job(operation: .get, keys: keys, bytes: bytes)))
       samples.puts.add(try candidate.run(Job(operation: .put, keys: [next, next + 1], bytes: bytes)))
       next += 2
