@@ -155,6 +155,7 @@ struct LoadTimes: Sendable {
 /// A reference, since every step looks at it many times: copies of a value took most of a request's time. So what is read
 /// of it after a change is what it is now; take out before what must be known as it was. Thousands may wait for their
 /// place: what is not needed until then is in `load`, or made when it is asked for.
+///
 /// Sound although unchecked: it is in one table of one `CoreState`, whose lock is held by all who read or change it; once
 /// it has left the table nobody does.
 final class HandlerRecord: @unchecked Sendable {
