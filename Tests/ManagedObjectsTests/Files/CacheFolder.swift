@@ -135,6 +135,28 @@ func newFacts() -> EntryFacts {
   return facts
 }
 
+/// With a hundred entries; then the disk has ten blocks less than the cache is to keep free.
+func cacheOnFullDisk(in folder: CacheFolder) throws -> FileCache {
+  var limits = CacheFolder.limits()
+  limits.keepFreeBytes = 1_000_000
+  let cache = try folder.fileCache(limits)
+  try put(0..<100, in: cache)
+  cache.settle(atMost: .seconds(10))
+  #expect(cache.statistics().entries == 100)
+  folder.files.setSpace(FileSpace(free: 1_000_000 - 10 * 4096, total: 1 << 40))
+  return cache
+}
+
+/// So many entries, named by their numbers.
+func put(_ range: Range<Int>, bytes: Int = 100, in cache: any CacheBackend) throws {
+  for index in range { try cache.put(key("\(index)"), body(bytes)) }
+}
+
+/// Those of them that are still there.
+func left(_ range: Range<Int>, in cache: any CacheBackend) throws -> [Int] {
+  try range.filter { try cache.contains(key("\($0)")) }
+}
+
 extension CacheBackend {
   @discardableResult
   func put(_ key: EntryKey, _ body: Data, _ facts: EntryFacts = newFacts()) throws -> any EntryLease {

@@ -6,14 +6,6 @@ import Testing
 
 /// What a trim removes and what it spares: beside large bodies, beside others at work, and where something is in its way.
 struct FileStoreEvictionTests {
-  private func put(_ range: Range<Int>, bytes: Int = 100, in cache: any CacheBackend) throws {
-    for index in range { try cache.put(key("\(index)"), body(bytes)) }
-  }
-
-  private func left(_ range: Range<Int>, in cache: any CacheBackend) throws -> [Int] {
-    try range.filter { try cache.contains(key("\($0)")) }
-  }
-
   @Test func `a large body that was just stored outlives small ones that nobody used`() throws {
     let folder = CacheFolder()
     let cache = try folder.bigFileCache(CacheFolder.limits(bytes: 16 << 20), shards: 256)
@@ -81,12 +73,7 @@ struct FileStoreEvictionTests {
 
   @Test func `a put that finds the disk full has room made for the next`() throws {
     let folder = CacheFolder()
-    var limits = CacheFolder.limits()
-    limits.keepFreeBytes = 1_000_000
-    let cache = try folder.fileCache(limits)
-    try put(0..<100, in: cache)
-    cache.settle(atMost: .seconds(10))
-    folder.files.setSpace(FileSpace(free: 1_000_000 - 10 * 4096, total: 1 << 40))
+    let cache = try cacheOnFullDisk(in: folder)
     folder.files.fail(.write, with: .diskFull, times: 1)
     #expect(throws: ObjectError.self) { try put(100..<101, in: cache) }
     cache.core.store.worker.wait(atMost: .seconds(10))

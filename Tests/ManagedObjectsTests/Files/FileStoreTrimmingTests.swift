@@ -8,14 +8,6 @@ import Testing
 struct FileStoreTrimmingTests {
   private typealias Kind = FileCacheTests.Kind
 
-  private func put(_ range: Range<Int>, bytes: Int = 100, in cache: any CacheBackend) throws {
-    for index in range { try cache.put(key("\(index)"), body(bytes)) }
-  }
-
-  private func left(_ range: Range<Int>, in cache: any CacheBackend) throws -> [Int] {
-    try range.filter { try cache.contains(key("\($0)")) }
-  }
-
   /// All of it, which of a big cache takes ten steps.
   @discardableResult
   private func trimAll(_ cache: any StoredCache) throws -> TrimResult {
@@ -82,13 +74,7 @@ struct FileStoreTrimmingTests {
 
   @Test func `a disk that is nearly full makes the cache smaller`() throws {
     let folder = CacheFolder()
-    var limits = CacheFolder.limits()
-    limits.keepFreeBytes = 1_000_000
-    let cache = try folder.fileCache(limits)
-    try put(0..<100, in: cache)
-    cache.settle(atMost: .seconds(10))
-    #expect(cache.statistics().entries == 100)
-    folder.files.setSpace(FileSpace(free: 1_000_000 - 10 * 4096, total: 1 << 40))
+    let cache = try cacheOnFullDisk(in: folder)
     _ = cache.trim(budget: .seconds(10))
     #expect((75...90).contains(cache.statistics().entries))
   }
